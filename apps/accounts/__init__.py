@@ -1,0 +1,1 @@
+"""WHO: users, roles, API tokens, and what each may do. No views."""

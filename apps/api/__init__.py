@@ -1,0 +1,1 @@
+"""THE DOOR OF PROGRAMS: DRF views, serializers, one error shape. No rules."""

@@ -1,0 +1,1 @@
+"""WHAT HAPPENED: the append-only, hash-chained ledger; search and export. No views."""

@@ -1,0 +1,1 @@
+"""THE DOOR OF PEOPLE: htmx pages and the live socket. No rules."""

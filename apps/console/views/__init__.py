@@ -1,0 +1,1 @@
+"""One module a subject; a view is gate, form, change, answer."""

@@ -1,0 +1,48 @@
+"""Identifiers: UUIDv7 made here, shown to people as prefix and Crockford base32 (`call_01j9…`)."""
+
+import os
+import re
+import time
+import uuid
+
+ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+LENGTH = 26
+_VALUES = {letter: value for value, letter in enumerate(ALPHABET)}
+_SHOWN = re.compile(r"(?P<prefix>[a-z]+)_(?P<body>[0-7][0-9a-hjkmnp-tv-z]{25})")
+
+
+def new_id() -> uuid.UUID:
+    """Make a UUIDv7: 48 bits of milliseconds since the epoch, then 74 random bits.
+
+    Source: RFC 9562, section 5.7.
+    """
+    milliseconds = time.time_ns() // 1_000_000
+    value = (milliseconds & (2**48 - 1)) << 80 | int.from_bytes(os.urandom(10), "big")
+    value = value & ~(0xF << 76) | 0x7 << 76
+    value = value & ~(0x3 << 62) | 0x2 << 62
+    return uuid.UUID(int=value)
+
+
+def show_id(prefix: str, identifier: uuid.UUID) -> str:
+    """Write an identifier for people: prefix, underscore, 26 letters of base32."""
+    value = identifier.int
+    letters = []
+    for _ in range(LENGTH):
+        letters.append(ALPHABET[value & 31])
+        value >>= 5
+    return f"{prefix}_{''.join(reversed(letters))}"
+
+
+def read_id(prefix: str, shown: str) -> uuid.UUID:
+    """Read what `show_id` wrote.
+
+    Raises:
+        ValueError: another prefix, or not an identifier.
+    """
+    match = _SHOWN.fullmatch(shown)
+    if match is None or match["prefix"] != prefix:
+        raise ValueError(f"not an identifier of kind `{prefix}`")
+    value = 0
+    for letter in match["body"]:
+        value = value << 5 | _VALUES[letter]
+    return uuid.UUID(int=value)

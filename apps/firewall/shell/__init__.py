@@ -1,0 +1,1 @@
+"""READS commands: a shell grammar turns lines into the dataclasses that engine.exec_policy judges."""

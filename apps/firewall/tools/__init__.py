@@ -1,0 +1,1 @@
+"""DESCRIBES: tool definitions, parameter validation, the catalogue. Knows no policy."""

@@ -1,0 +1,1 @@
+"""The first tools: read, write, exec. None imports another."""

@@ -1,0 +1,1 @@
+"""Plain ASGI endpoints for agents: decisions, calls, waiting. No Django request handling."""

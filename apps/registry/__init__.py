@@ -1,0 +1,1 @@
+"""WHAT EXISTS: plugins, tools, tool groups of each environment. No views."""

@@ -1,0 +1,190 @@
+"""Every setting, read once. Deployments differ only through the variables in README's table."""
+
+from pathlib import Path
+from urllib.parse import unquote, urlparse
+
+from openclaw_admin import __version__, env
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+VAR_DIR = Path(env.text("OPENCLAW_ADMIN_VAR", str(BASE_DIR / "var")))
+VERSION = __version__
+
+DEBUG = False
+TESTING = env.flag("OPENCLAW_ADMIN_TESTING")
+ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", ("127.0.0.1", "localhost", "[::1]"))
+PUBLIC_URL = env.text("PUBLIC_URL", "http://127.0.0.1:8000")
+IS_HTTPS = PUBLIC_URL.startswith("https://")
+
+# Keys: a file each under KEYS_DIR (mode 0600, made at first start) unless the variable gives the value.
+KEYS_DIR = Path(env.text("OPENCLAW_ADMIN_KEYS", str(VAR_DIR / "keys")))
+
+
+def _secret_key() -> str:
+    from apps.keys.files import secret_text
+
+    return env.secret("SECRET_KEY") or secret_text(KEYS_DIR / "django_secret_key")
+
+
+SECRET_KEY = _secret_key()
+
+
+def _database(url: str) -> dict[str, object]:
+    parts = urlparse(url)
+    if parts.scheme not in {"postgres", "postgresql"}:
+        raise env.SettingError("DATABASE_URL", "must start with postgresql://")
+    query = dict(pair.partition("=")[::2] for pair in parts.query.split("&") if pair)
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(parts.path.lstrip("/")) or "openclaw_admin",
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": unquote(query.pop("host", "")) or parts.hostname or "",
+        "PORT": str(parts.port or ""),
+        "OPTIONS": query,
+        "CONN_MAX_AGE": 0 if TESTING else 60,
+        "CONN_HEALTH_CHECKS": not TESTING,
+        "TEST": {"NAME": env.text("TEST_DATABASE_NAME") or None},
+    }
+
+
+# Two roles: `default` serves without UPDATE or DELETE on the audit tables, `owner` migrates.
+DATABASE_URL = env.secret("DATABASE_URL") or "postgresql:///openclaw_admin"
+DATABASE_OWNER_URL = env.secret("DATABASE_OWNER_URL") or DATABASE_URL
+DATABASES = {"default": _database(DATABASE_URL), "owner": _database(DATABASE_OWNER_URL)}
+DATABASES["owner"]["TEST"] = {"MIRROR": "default"}
+DATABASE_ROUTERS: list[str] = []
+
+REDIS_URL = env.secret("REDIS_URL")
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "allauth",
+    "allauth.account",
+    "channels",
+    "csp",
+    "django_filters",
+    "django_htmx",
+    "drf_spectacular",
+    "rest_framework",
+    "pgtrigger",
+    "pghistory",
+    "apps.events",
+    "apps.keys",
+    "apps.accounts",
+    "apps.audit",
+    "apps.registry",
+    "apps.policies",
+    "apps.approvals",
+    "apps.gateway",
+    "apps.api",
+    "apps.console",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "openclaw_admin.urls"
+ASGI_APPLICATION = "openclaw_admin.asgi.application"
+WSGI_APPLICATION = "openclaw_admin.wsgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.template.context_processors.i18n",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+AUTH_USER_MODEL = "accounts.User"
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "overview"
+
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+USE_I18N = True
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_ROOT = VAR_DIR / "staticfiles"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if TESTING
+        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+    },
+}
+
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+    if REDIS_URL
+    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+}
+
+# Notices reach every process through PostgreSQL NOTIFY; the layer only fans out inside one process.
+CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+
+CELERY_BROKER_URL = REDIS_URL or "memory://"
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TIMEZONE = "UTC"
+
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_HTTPS
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_AGE = 12 * 60 * 60
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_HSTS_SECONDS = 31_536_000 if IS_HTTPS else 0
+X_FRAME_OPTIONS = "DENY"
+CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
+DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'none'"],
+        "script-src": ["'self'"],
+        "style-src": ["'self'"],
+        "img-src": ["'self'", "data:"],
+        "font-src": ["'self'"],
+        "connect-src": ["'self'"],
+        "form-action": ["'self'"],
+        "frame-ancestors": ["'none'"],
+        "base-uri": ["'none'"],
+        "manifest-src": ["'self'"],
+    }
+}

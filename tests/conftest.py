@@ -1,0 +1,1 @@
+"""What every test may use: the database under the application's role, and the fixed cast of people."""
