@@ -1,1 +1,1 @@
-"""The first tools: read, write, exec. None imports another."""
+"""The tools that ship with the firewall, one file each; none knows another."""

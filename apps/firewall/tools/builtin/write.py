@@ -1,0 +1,24 @@
+"""The tool `write`: one text file in the workspace, replaced as a whole."""
+
+from apps.firewall.tools.definition import Definition
+
+DEFINITION = Definition(
+    name="write",
+    label="Write file",
+    description="Write a text file of the workspace, replacing what was there. Missing folders are made.",
+    section="fs",
+    parameters={
+        "type": "object",
+        "properties": {
+            "path": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": 4096,
+                "description": "File to write, relative to the workspace.",
+            },
+            "content": {"type": "string", "maxLength": 1000000, "description": "The whole new text of the file."},
+        },
+        "required": ["path", "content"],
+        "additionalProperties": False,
+    },
+)
