@@ -26,6 +26,8 @@ def _secret_key() -> str:
 
 
 SECRET_KEY = _secret_key()
+SEAL_KEY = env.secret("OPENCLAW_ADMIN_SEAL_KEY")
+SIGNING_KEY = env.secret("OPENCLAW_ADMIN_SIGNING_KEY")
 
 
 def _database(url: str) -> dict[str, object]:
@@ -128,6 +130,15 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
 ]
+ACCOUNT_ADAPTER = "apps.accounts.adapter.AccountAdapter"
+ACCOUNT_USER_MODEL_EMAIL_FIELD = None
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_PRESERVE_USERNAME_CASING = True
+ACCOUNT_PREVENT_ENUMERATION = True
+ACCOUNT_RATE_LIMITS = {"login": "30/m/ip", "login_failed": "10/m/ip,5/5m/key", "change_password": "5/m/user"}
+PASSWORD_RESET_TIMEOUT = 24 * 60 * 60
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "overview"
 
@@ -166,6 +177,7 @@ CELERY_TIMEZONE = "UTC"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_HTTPS
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SESSION_ENGINE = "apps.accounts.session_store"
 SESSION_COOKIE_AGE = 12 * 60 * 60
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"

@@ -1,0 +1,79 @@
+"""Who may do what: one table from roles to permissions, and the questions asked of it."""
+
+from enum import StrEnum
+
+from django.contrib.auth.models import AnonymousUser
+
+from apps.accounts.errors import PermissionDeniedError
+from apps.accounts.models import ApiToken, Role, User
+
+
+class Permission(StrEnum):
+    """One thing that a role or a token's scope allows."""
+
+    POLICY_READ = "policy_read"
+    POLICY_WRITE = "policy_write"
+    PUBLISH = "publish"
+    APPROVALS_READ = "approvals_read"
+    APPROVALS_RESOLVE = "approvals_resolve"
+    AUDIT_READ = "audit_read"
+    AUDIT_EXPORT = "audit_export"
+    USERS_MANAGE = "users_manage"
+    TOKENS_MANAGE = "tokens_manage"
+    EXPLAIN = "explain"
+    CALLS_MAKE = "calls_make"
+    DECISIONS_ASK = "decisions_ask"
+
+
+Principal = User | ApiToken | AnonymousUser
+
+ALL = frozenset(Permission)
+NONE: frozenset[Permission] = frozenset()
+_VIEWER = frozenset({Permission.POLICY_READ, Permission.EXPLAIN, Permission.APPROVALS_READ})
+
+PERMISSIONS: dict[str, frozenset[Permission]] = {
+    Role.ADMIN: ALL,
+    Role.OPERATOR: _VIEWER
+    | {
+        Permission.APPROVALS_RESOLVE,
+        Permission.AUDIT_READ,
+        Permission.CALLS_MAKE,
+        Permission.DECISIONS_ASK,
+    },
+    Role.AUDITOR: _VIEWER | {Permission.AUDIT_READ, Permission.AUDIT_EXPORT},
+    Role.VIEWER: _VIEWER,
+}
+
+
+def permissions_of(principal: Principal) -> frozenset[Permission]:
+    """Say everything a person or a token may do.
+
+    A token never may more than the person who made it may now; one made at the command line has its scopes.
+    Whether a token is revoked or expired is the question of `token_authenticate`, not of this table.
+    """
+    if isinstance(principal, ApiToken):
+        scopes = frozenset(scope for scope in ALL if scope in principal.scopes)
+        return scopes if principal.created_by is None else scopes & permissions_of(principal.created_by)
+    if not isinstance(principal, User) or not principal.is_active:
+        return NONE
+    return PERMISSIONS.get(principal.role, NONE)
+
+
+def may(principal: Principal, permission: Permission) -> bool:
+    """Say whether a person or token has a permission."""
+    return permission in permissions_of(principal)
+
+
+def require(principal: Principal, permission: Permission) -> None:
+    """Let through who has the permission.
+
+    Raises:
+        PermissionDeniedError: the principal lacks it.
+    """
+    if not may(principal, permission):
+        raise PermissionDeniedError(f"this needs the permission `{permission}`")
+
+
+def may_environment(principal: Principal, slug: str) -> bool:
+    """Say whether a principal may see an environment: people see all, a token its own or, unbound, all."""
+    return not isinstance(principal, ApiToken) or principal.environment in {"", slug}

@@ -1,0 +1,25 @@
+"""How allauth behaves here: nobody signs up by themselves, and a sign-in leaves its origin in the session."""
+
+from typing import Any
+
+from allauth.account.adapter import DefaultAccountAdapter
+from django.http import HttpRequest
+
+from apps.accounts.models import User
+from apps.accounts.session_store import ORIGIN_KEY
+
+
+class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc] # allauth has no types
+    """People join by invitation only, and sign in by username."""
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:  # noqa: ARG002 - allauth's signature
+        return False
+
+    def login(self, request: HttpRequest, user: User) -> None:
+        super().login(request, user)
+        request.session[ORIGIN_KEY] = origin_of(request, self.get_client_ip(request))
+
+
+def origin_of(request: HttpRequest, ip: str | None) -> dict[str, Any]:
+    """Say where a sign-in came from, for the list of sessions."""
+    return {"ip": ip, "user_agent": request.headers.get("User-Agent", "")[:300]}

@@ -1,0 +1,92 @@
+"""URL converters for shown identifiers: `<approval_id:…>` takes `ap_…` and gives a UUID.
+
+Importing this module registers them; a door's urls.py imports it before its first path.
+"""
+
+import uuid
+
+from django.urls import register_converter
+
+from apps.firewall.identifiers import read_id, show_id
+
+BODY = r"[0-7][0-9a-hjkmnp-tv-z]{25}"
+
+
+class IdConverter:
+    """One kind of identifier in a URL; another prefix does not match, so the page is a 404."""
+
+    prefix = ""
+    regex = ""
+
+    def to_python(self, value: str) -> uuid.UUID:
+        return read_id(self.prefix, value)
+
+    def to_url(self, value: uuid.UUID | str) -> str:
+        return value if isinstance(value, str) else show_id(self.prefix, value)
+
+
+class EnvironmentId(IdConverter):
+    prefix = "env"
+    regex = f"env_{BODY}"
+
+
+class UserId(IdConverter):
+    prefix = "usr"
+    regex = f"usr_{BODY}"
+
+
+class TokenId(IdConverter):
+    prefix = "tok"
+    regex = f"tok_{BODY}"
+
+
+class InvitationId(IdConverter):
+    prefix = "inv"
+    regex = f"inv_{BODY}"
+
+
+class AgentId(IdConverter):
+    prefix = "agt"
+    regex = f"agt_{BODY}"
+
+
+class ToolId(IdConverter):
+    prefix = "tool"
+    regex = f"tool_{BODY}"
+
+
+class CallId(IdConverter):
+    prefix = "call"
+    regex = f"call_{BODY}"
+
+
+class ApprovalId(IdConverter):
+    prefix = "ap"
+    regex = f"ap_{BODY}"
+
+
+class PublicationId(IdConverter):
+    prefix = "pub"
+    regex = f"pub_{BODY}"
+
+
+class AuditEntryId(IdConverter):
+    prefix = "aud"
+    regex = f"aud_{BODY}"
+
+
+CONVERTERS: dict[str, type[IdConverter]] = {
+    "environment_id": EnvironmentId,
+    "user_id": UserId,
+    "token_id": TokenId,
+    "invitation_id": InvitationId,
+    "agent_id": AgentId,
+    "tool_id": ToolId,
+    "call_id": CallId,
+    "approval_id": ApprovalId,
+    "publication_id": PublicationId,
+    "audit_id": AuditEntryId,
+}
+
+for _name, _converter in CONVERTERS.items():
+    register_converter(_converter, _name)
