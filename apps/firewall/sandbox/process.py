@@ -1,0 +1,217 @@
+"""Run one command in a bounded process tree, and come back only when the whole tree is gone."""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from apps.firewall.sandbox.limits import Limits
+
+SUPERVISOR = str(Path(__file__).with_name("supervisor.py"))
+GRACE_S = 3.0
+CHUNK_BYTES = 65536
+
+Ended = Literal["ended", "timed_out", "process_limit", "stopped", "not_started", "lost"]
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """What one stream said: its beginning, its end, and how many bytes between them were dropped."""
+
+    head: bytes = b""
+    tail: bytes = b""
+    dropped: int = 0
+
+    def text(self) -> str:
+        """Show the stream as text; a cut is stated where it is, bytes that are no UTF-8 become U+FFFD."""
+        head = self.head.decode("utf-8", "replace")
+        tail = self.tail.decode("utf-8", "replace")
+        return f"{head}\n… {self.dropped} bytes dropped …\n{tail}" if self.dropped else head + tail
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessResult:
+    """How a run went.
+
+    Args:
+        ended: `ended` by itself, `timed_out`, `process_limit` (too many processes at once), `stopped` (told to
+            end), `not_started` (`error` says why), `lost` (nobody knows: the supervisor was killed).
+        exit_code: of the command itself, when it ended by itself.
+        signal: the signal that ended the command, when one did.
+        cpu_ms: CPU of the whole tree.
+    """
+
+    ended: Ended
+    exit_code: int | None = None
+    signal: int | None = None
+    stdout: Captured = field(default_factory=Captured)
+    stderr: Captured = field(default_factory=Captured)
+    duration_ms: int = 0
+    cpu_ms: int = 0
+    error: str = ""
+
+
+class _Capture:
+    """Keeps the two ends of a stream, half of the limit each."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        self._half = max(1, limit_bytes // 2)
+        self._head = bytearray()
+        self._tail = bytearray()
+        self._dropped = 0
+
+    def add(self, part: bytes) -> None:
+        room = self._half - len(self._head)
+        self._head += part[:room] if room > 0 else b""
+        self._tail += part[max(room, 0) :]
+        surplus = len(self._tail) - self._half
+        if surplus > 0:
+            del self._tail[:surplus]
+            self._dropped += surplus
+
+    def kept(self) -> Captured:
+        return Captured(bytes(self._head), bytes(self._tail), self._dropped)
+
+
+async def run_process(
+    argv: Sequence[str],
+    *,
+    cwd: str,
+    env: Mapping[str, str],
+    limits: Limits,
+    time_limit_s: float,
+    output_limit_bytes: int,
+    stdin: bytes | None = None,
+    executable: str | None = None,
+) -> ProcessResult:
+    """Run a command without a shell, with nothing inherited, and wait until its whole tree has ended.
+
+    Args:
+        argv: the command; `argv[0]` is what it is told its name is.
+        cwd: folder it starts in.
+        env: its whole environment.
+        output_limit_bytes: kept of stdout, and as much of stderr.
+        stdin: what it may read; an empty device when None.
+        executable: absolute path of the file to run; `argv[0]` when None.
+    Raises:
+        asyncio.CancelledError: the caller was cancelled; the tree is gone by then.
+    """
+    order = {
+        "argv": list(argv),
+        "executable": executable or argv[0],
+        "cwd": cwd,
+        "env": dict(env),
+        "limits": asdict(limits),
+        "time_limit_s": time_limit_s,
+        "parent": os.getpid(),
+    }
+    started = time.monotonic()
+    ours, theirs = socket.socketpair()
+    with contextlib.closing(ours), contextlib.closing(theirs):
+        ours.setblocking(False)
+        # Started from the loop's own thread on purpose: the kernel ties the death signal to the thread that forks.
+        supervisor = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-I",
+            "-S",
+            SUPERVISOR,
+            str(theirs.fileno()),
+            stdin=asyncio.subprocess.DEVNULL if stdin is None else asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env={},
+            cwd="/",
+            pass_fds=(theirs.fileno(),),
+            start_new_session=True,
+        )
+        theirs.close()
+        run = _Run(supervisor, ours, output_limit_bytes)
+        report = await run.follow(order, stdin, time_limit_s + GRACE_S)
+    return ProcessResult(
+        ended=report.get("ended", "lost"),
+        exit_code=report.get("exit_code"),
+        signal=report.get("signal"),
+        stdout=run.stdout.kept(),
+        stderr=run.stderr.kept(),
+        duration_ms=int((time.monotonic() - started) * 1000),
+        cpu_ms=report.get("cpu_ms", 0),
+        error=report.get("error", ""),
+    )
+
+
+class _Run:
+    """One supervisor and the streams of its command."""
+
+    def __init__(self, supervisor: asyncio.subprocess.Process, control: socket.socket, output_limit_bytes: int) -> None:
+        self.supervisor = supervisor
+        self.control = control
+        self.stdout = _Capture(output_limit_bytes)
+        self.stderr = _Capture(output_limit_bytes)
+
+    async def follow(self, order: dict[str, Any], stdin: bytes | None, patience_s: float) -> dict[str, Any]:
+        """Give the order, carry the streams, and take the report; `{}` when there is none."""
+        try:
+            async with asyncio.timeout(patience_s):
+                return await self._carry(order, stdin)
+        except TimeoutError:
+            return {}
+        finally:
+            await asyncio.shield(self._end())
+
+    async def _carry(self, order: dict[str, Any], stdin: bytes | None) -> dict[str, Any]:
+        loop = asyncio.get_running_loop()
+        with contextlib.suppress(BrokenPipeError, ConnectionError):
+            await loop.sock_sendall(self.control, json.dumps(order).encode() + b"\n")
+        async with asyncio.TaskGroup() as streams:
+            streams.create_task(self._feed(stdin))
+            streams.create_task(self._drain("stdout"))
+            streams.create_task(self._drain("stderr"))
+            report = streams.create_task(self._report())
+        return report.result()
+
+    async def _feed(self, stdin: bytes | None) -> None:
+        pipe = self.supervisor.stdin
+        if pipe is None:
+            return
+        with contextlib.suppress(BrokenPipeError, ConnectionError):  # the command need not read
+            pipe.write(stdin or b"")
+            await pipe.drain()
+            pipe.close()
+            await pipe.wait_closed()
+
+    async def _drain(self, name: Literal["stdout", "stderr"]) -> None:
+        stream: asyncio.StreamReader | None = getattr(self.supervisor, name)
+        capture: _Capture = getattr(self, name)
+        while stream is not None and (part := await stream.read(CHUNK_BYTES)):
+            capture.add(part)
+
+    async def _report(self) -> dict[str, Any]:
+        loop = asyncio.get_running_loop()
+        received = b""
+        with contextlib.suppress(ConnectionError):
+            while part := await loop.sock_recv(self.control, CHUNK_BYTES):
+                received += part
+        report: dict[str, Any] = json.loads(received) if received.endswith(b"\n") else {}
+        return report
+
+    async def _end(self) -> None:
+        """Ask the supervisor to end the tree, then insist, then reap it."""
+        if self.supervisor.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                self.supervisor.send_signal(signal.SIGTERM)
+            try:
+                async with asyncio.timeout(GRACE_S):
+                    await self.supervisor.wait()
+            except TimeoutError:
+                with contextlib.suppress(ProcessLookupError):
+                    self.supervisor.kill()
+        await self.supervisor.wait()
+        self.supervisor._transport.close()  # type: ignore[attr-defined]

@@ -1,0 +1,214 @@
+"""The program between us and a confined command: starts it, bounds its tree, ends it whole, tells how it went.
+
+Runs as `python -I -S supervisor.py FD`, standard library only. FD is a socket: the order comes in as one line of
+JSON, the report goes out as one. A process of its own is what makes the promises hold: it is single-threaded, so
+forking and setting limits is safe; orphans of the command become its children, so leaving the process group or
+the session helps nobody to survive; and when our server dies, however suddenly, it ends the tree and itself.
+"""
+
+import contextlib
+import ctypes
+import errno
+import json
+import os
+import resource
+import signal
+import socket
+import sys
+import time
+from pathlib import Path
+from typing import Any, NoReturn
+
+PR_SET_PDEATHSIG = 1
+PR_SET_CHILD_SUBREAPER = 36
+PR_SET_NO_NEW_PRIVS = 38
+POLL_S = 0.02
+SWEEPS = 500
+AWAITED = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD}
+ENDING = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
+
+
+def prctl(option: int, value: int) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(option, value, 0, 0, 0) != 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
+
+
+def children_of(pid: int) -> list[int]:
+    """List the direct children of a process; none when it is gone."""
+    found: list[int] = []
+    try:
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            text = (thread / "children").read_text(encoding="ascii")
+            found.extend(int(word) for word in text.split())
+    except (FileNotFoundError, ProcessLookupError):
+        pass  # it ended while we looked
+    return found
+
+
+def descendants() -> list[int]:
+    found: list[int] = []
+    waiting = children_of(os.getpid())
+    while waiting:
+        pid = waiting.pop()
+        found.append(pid)
+        waiting.extend(children_of(pid))
+    return found
+
+
+def tasks_of_user() -> int:
+    """Count the tasks of our user: the kernel's process limit counts these, not the tree."""
+    count = 0
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):  # it ended while we looked
+            if entry.name.isdigit() and entry.stat().st_uid == os.getuid():
+                count += len(list((entry / "task").iterdir()))
+    return count
+
+
+def set_limits(limits: dict[str, int]) -> None:
+    bounds = {
+        resource.RLIMIT_CPU: (limits["cpu_s"], limits["cpu_s"] + 1),
+        resource.RLIMIT_AS: (limits["memory_bytes"],) * 2,
+        resource.RLIMIT_FSIZE: (limits["file_bytes"],) * 2,
+        resource.RLIMIT_NOFILE: (limits["open_files"],) * 2,
+        resource.RLIMIT_CORE: (0, 0),
+    }
+    if os.getuid() != 0:  # the kernel does not hold root to it; the count in `watch` holds everybody
+        bounds[resource.RLIMIT_NPROC] = (tasks_of_user() + limits["processes"],) * 2
+    for name, (soft, hard) in bounds.items():
+        highest = resource.getrlimit(name)[1]
+        if highest != resource.RLIM_INFINITY:
+            soft, hard = min(soft, highest), min(hard, highest)
+        resource.setrlimit(name, (soft, hard))
+
+
+def become(order: dict[str, Any], trouble: int) -> NoReturn:
+    """Turn this forked process into the command; an error goes through the pipe `trouble`."""
+    try:
+        os.setsid()
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        prctl(PR_SET_NO_NEW_PRIVS, 1)
+        os.chdir(order["cwd"])
+        os.umask(0o077)
+        set_limits(order["limits"])
+        for name in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:
+            signal.signal(name, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, [])
+        os.execve(order["executable"], order["argv"], order["env"])
+    except (OSError, ValueError) as exc:
+        code = exc.errno if isinstance(exc, OSError) and exc.errno else errno.EINVAL
+        os.write(trouble, str(code).encode())
+    finally:
+        os._exit(127)
+
+
+def start(order: dict[str, Any]) -> int:
+    """Fork and execute.
+
+    Raises:
+        OSError: the command could not be started.
+    """
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        become(order, writing)
+    os.close(writing)
+    trouble = os.read(reading, 16)
+    os.close(reading)
+    if trouble:
+        os.waitpid(pid, 0)
+        raise OSError(int(trouble), os.strerror(int(trouble)))
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):  # ours are copies of the command's: they must not hold its pipes open
+        os.dup2(nothing, stream)
+    return pid
+
+
+def reap(main: int) -> int | None:
+    """Take the status of everything that ended; the main process's own is returned."""
+    status = None
+    while True:
+        try:
+            pid, code = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return status
+        if pid == 0:
+            return status
+        if pid == main:
+            status = code
+
+
+def watch(main: int, order: dict[str, Any]) -> tuple[str, int | None]:
+    deadline = time.monotonic() + order["time_limit_s"]
+    while True:
+        remaining = deadline - time.monotonic()
+        if remaining <= 0:
+            return "timed_out", None
+        heard = signal.sigtimedwait(AWAITED, min(POLL_S, remaining))
+        status = reap(main)
+        if status is not None:
+            return "ended", status
+        if heard is not None and heard.si_signo in ENDING:
+            return "stopped", None
+        if len(descendants()) > order["limits"]["processes"]:
+            return "process_limit", None
+
+
+def end_tree(main: int) -> None:
+    """Kill and reap whatever is left of the tree."""
+    for _ in range(SWEEPS):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(main, signal.SIGKILL)  # at once for all that stayed in the group: a fork bomb cannot outrun it
+        left = descendants()
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        reap(main)
+        if not left:
+            return
+        time.sleep(0.002)
+
+
+def read_order(control: socket.socket) -> dict[str, Any]:
+    received = b""
+    while not received.endswith(b"\n"):
+        part = control.recv(65536)
+        if not part:
+            sys.exit(1)
+        received += part
+    order: dict[str, Any] = json.loads(received)
+    return order
+
+
+def run(order: dict[str, Any]) -> dict[str, Any]:
+    try:
+        main = start(order)
+    except OSError as exc:
+        return {"ended": "not_started", "error": exc.strerror or "unknown"}
+    ended, status = watch(main, order)
+    end_tree(main)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    report: dict[str, Any] = {"ended": ended, "cpu_ms": int((used.ru_utime + used.ru_stime) * 1000)}
+    if status is not None and os.WIFSIGNALED(status):
+        report["signal"] = os.WTERMSIG(status)
+    elif status is not None:
+        report["exit_code"] = os.WEXITSTATUS(status)
+    return report
+
+
+def main() -> None:
+    signal.pthread_sigmask(signal.SIG_BLOCK, AWAITED)
+    prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
+    control = socket.socket(fileno=int(sys.argv[1]))
+    control.set_inheritable(False)
+    order = read_order(control)
+    if os.getppid() != order["parent"]:
+        sys.exit(1)  # it died before we could ask to be told
+    control.sendall(json.dumps(run(order)).encode() + b"\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,230 @@
+"""Real processes: what a command may do, and that nothing of it survives its run."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from apps.firewall.sandbox.limits import Limits
+from apps.firewall.sandbox.process import ProcessResult, run_process
+
+PATH = "/usr/local/bin:/usr/bin:/bin"
+
+
+async def run(argv: list[str], where: Path, **changes: object) -> ProcessResult:
+    options: dict[str, object] = {
+        "cwd": str(where),
+        "env": {"PATH": PATH},
+        "limits": Limits(cpu_s=10, processes=32),
+        "time_limit_s": 5.0,
+        "output_limit_bytes": 4096,
+    }
+    return await run_process(argv, **{**options, **changes})  # type: ignore[arg-type]
+
+
+def python(code: str) -> list[str]:
+    return [sys.executable, "-I", "-S", "-c", code]
+
+
+def alive(marker: str) -> list[int]:
+    """Processes, zombies included, whose command line names the marker."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if entry.name.isdigit() and marker.encode() in (entry / "cmdline").read_bytes():
+                found.append(int(entry.name))
+    return found
+
+
+def children() -> set[int]:
+    found: set[int] = set()
+    for thread in Path("/proc/self/task").iterdir():
+        found |= {int(word) for word in (thread / "children").read_text().split()}
+    return found
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_behind() -> Iterator[None]:
+    before = children()
+    yield
+    assert children() <= before
+
+
+async def test_a_command_ends_with_its_exit_code_and_output(tmp_path: Path) -> None:
+    result = await run(["/bin/sh", "-c", "echo out; echo err >&2; exit 3"], tmp_path)
+
+    assert (result.ended, result.exit_code, result.signal) == ("ended", 3, None)
+    assert (result.stdout.text(), result.stderr.text()) == ("out\n", "err\n")
+    assert result.duration_ms < 3000
+
+
+async def test_the_environment_is_exactly_what_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET_KEY", "must not travel")
+
+    result = await run(["/usr/bin/env"], tmp_path, env={"ONE": "1"})
+
+    assert result.stdout.text() == "ONE=1\n"
+
+
+async def test_no_descriptor_but_the_three_streams_is_inherited(tmp_path: Path) -> None:
+    with (tmp_path / "kept-open").open("w") as file:
+        os.set_inheritable(file.fileno(), True)
+        result = await run(["/bin/ls", "/proc/self/fd"], tmp_path)
+
+    assert result.stdout.text().split() == ["0", "1", "2", "3"]  # 3 is the folder that ls itself reads
+
+
+async def test_stdin_is_empty_unless_something_is_given(tmp_path: Path) -> None:
+    assert (await run(["/bin/cat"], tmp_path)).stdout.text() == ""
+    assert (await run(["/bin/cat"], tmp_path, stdin=b"hello")).stdout.text() == "hello"
+
+
+async def test_a_command_that_does_not_read_its_input_is_no_error(tmp_path: Path) -> None:
+    result = await run(["/bin/true"], tmp_path, stdin=b"x" * 5_000_000)
+
+    assert (result.ended, result.exit_code) == ("ended", 0)
+
+
+async def test_a_sleeping_tree_is_killed_at_the_time_limit(tmp_path: Path) -> None:
+    started = time.monotonic()
+    tree = "sleep 987601 & (sleep 987601 & sleep 987601) & sleep 987601"
+
+    result = await run(["/bin/sh", "-c", tree], tmp_path, time_limit_s=0.5)
+
+    assert result.ended == "timed_out"
+    assert time.monotonic() - started < 2.5
+    assert alive("987601") == []
+
+
+async def test_leaving_the_session_does_not_help_a_daemon_to_survive(tmp_path: Path) -> None:
+    daemon = "import os, time\nif os.fork() == 0:\n os.setsid()\n if os.fork() == 0:\n  time.sleep(987602)\n"
+
+    result = await run(python(daemon), tmp_path)
+
+    assert (result.ended, result.exit_code) == ("ended", 0)
+    assert alive("987602") == []
+
+
+async def test_a_child_that_ignores_every_polite_signal_is_killed(tmp_path: Path) -> None:
+    stubborn = (
+        "import signal, time\n"
+        "for s in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}: signal.signal(s, signal.SIG_IGN)\n"
+        "time.sleep(987603)"
+    )
+
+    result = await run(python(stubborn), tmp_path, time_limit_s=0.5)
+
+    assert result.ended == "timed_out"
+    assert alive("987603") == []
+
+
+async def test_a_cancelled_caller_gets_the_tree_killed_before_it_hears(tmp_path: Path) -> None:
+    task = asyncio.create_task(run(["/bin/sh", "-c", "touch started; sleep 987604 & sleep 987604"], tmp_path))
+    async with asyncio.timeout(5):
+        while not (tmp_path / "started").exists():
+            await asyncio.sleep(0.01)
+
+    task.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert alive("987604") == []
+
+
+async def test_a_fork_bomb_is_bounded_and_ends(tmp_path: Path) -> None:
+    bomb = "import os, time\nfor _ in range(5000):\n try:\n  os.fork()\n except OSError: time.sleep(0.01)\n#987605"
+
+    result = await run(python(bomb), tmp_path, time_limit_s=3.0)
+
+    assert result.ended in {"process_limit", "timed_out"}
+    assert alive("987605") == []
+
+
+async def test_a_flood_keeps_its_two_ends_and_counts_the_rest(tmp_path: Path) -> None:
+    flood = "import sys\nsys.stdout.write('begin' + 'x' * 3_000_000 + 'end')"
+
+    result = await run(python(flood), tmp_path, output_limit_bytes=1000)
+
+    assert result.stdout.head.startswith(b"begin")
+    assert result.stdout.tail.endswith(b"end")
+    assert len(result.stdout.head) + len(result.stdout.tail) == 1000
+    assert result.stdout.dropped == 3_000_008 - 1000
+    assert f"{result.stdout.dropped} bytes dropped" in result.stdout.text()
+
+
+async def test_an_endless_flood_ends_at_the_time_limit(tmp_path: Path) -> None:
+    result = await run(["/usr/bin/yes"], tmp_path, time_limit_s=0.5)
+
+    assert result.ended == "timed_out"
+    assert len(result.stdout.head) + len(result.stdout.tail) == 4096
+
+
+async def test_memory_beyond_the_limit_is_refused_to_the_command(tmp_path: Path) -> None:
+    result = await run(python("b'x' * 400_000_000"), tmp_path, limits=Limits(memory_bytes=200_000_000))
+
+    assert result.exit_code == 1
+    assert "MemoryError" in result.stderr.text()
+
+
+async def test_a_file_cannot_grow_beyond_the_limit(tmp_path: Path) -> None:
+    fill = ["/bin/dd", "if=/dev/zero", "of=big", "bs=1000", "count=5000"]
+
+    result = await run(fill, tmp_path, limits=Limits(file_bytes=1_000_000))
+
+    assert result.signal == signal.SIGXFSZ
+    assert (tmp_path / "big").stat().st_size <= 1_000_000
+
+
+async def test_cpu_beyond_the_limit_ends_the_command(tmp_path: Path) -> None:
+    result = await run(python("while True: pass"), tmp_path, limits=Limits(cpu_s=1))
+
+    assert (result.ended, result.signal) == ("ended", signal.SIGXCPU)
+
+
+@pytest.mark.parametrize("argv", [["/no/such/program"], ["/etc/passwd"], ["/bin/echo", "nul\0byte"]])
+async def test_what_cannot_start_says_so(tmp_path: Path, argv: list[str]) -> None:
+    result = await run(argv, tmp_path)
+
+    assert result.ended == "not_started"
+    assert result.error
+
+
+async def test_a_killed_supervisor_leaves_no_command_and_no_answer(tmp_path: Path) -> None:
+    task = asyncio.create_task(run(["/bin/sh", "-c", "touch started; exec sleep 987606"], tmp_path))
+    async with asyncio.timeout(5):
+        while not (tmp_path / "started").exists():
+            await asyncio.sleep(0.01)
+    for pid in alive("supervisor.py"):
+        if pid in children():
+            os.kill(pid, signal.SIGKILL)
+
+    result = await task
+
+    assert result.ended == "lost"
+    assert alive("987606") == []
+
+
+async def test_the_tree_dies_with_a_server_that_is_killed(tmp_path: Path) -> None:
+    server = (
+        "import asyncio\nfrom apps.firewall.sandbox.limits import Limits\n"
+        "from apps.firewall.sandbox.process import run_process\n"
+        f"asyncio.run(run_process(['/bin/sh', '-c', 'touch started; setsid sleep 987607 & sleep 987607'], "
+        f"cwd={str(tmp_path)!r}, env={{'PATH': {PATH!r}}}, limits=Limits(), time_limit_s=60, output_limit_bytes=10))"
+    )
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", server)
+    async with asyncio.timeout(10):
+        while not (tmp_path / "started").exists() or len(alive("987607")) < 3:
+            await asyncio.sleep(0.02)
+
+    process.kill()
+    await process.wait()
+
+    async with asyncio.timeout(5):
+        while [pid for pid in alive("987607") if Path(f"/proc/{pid}/cmdline").exists()]:
+            await asyncio.sleep(0.02)
