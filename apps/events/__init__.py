@@ -1,1 +1,8 @@
-"""TELLS: id-only notices between processes through PostgreSQL NOTIFY and LISTEN. The row is always the truth."""
+"""TELLS: id-only notices between processes through PostgreSQL NOTIFY and LISTEN. The row is always the truth.
+
+- `apps.events.notices`: `announce(kind, id=…, environment=…)`, called by services inside their transaction.
+- `apps.events.listener`: `Listener`, one per ASGI process, and `subscribe(callback)`.
+- `apps.events.waiters`: `waiters`, where a request waits for a row of this process to change.
+
+May import the heart only. No models, no views.
+"""
