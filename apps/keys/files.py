@@ -1,5 +1,6 @@
 """Secrets as files of mode 0600, made at first use and never overwritten."""
 
+import contextlib
 import os
 import secrets
 from collections.abc import Callable
@@ -23,10 +24,8 @@ def secret_bytes(path: Path, make: Callable[[], bytes]) -> bytes:
                 file.write(make())
                 file.flush()
                 os.fsync(file.fileno())
-            try:
+            with contextlib.suppress(FileExistsError):  # another process was first: its secret is the one
                 os.link(draft, path)
-            except FileExistsError:
-                pass  # another process was first: its secret is the one
         finally:
             draft.unlink()
     return path.read_bytes()
