@@ -1,0 +1,287 @@
+"""People: invite, join, role, password, deactivate."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.contrib.auth.password_validation import validate_password
+from django.contrib.auth.tokens import default_token_generator
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.urls import reverse
+
+from apps.accounts.access import Permission, require
+from apps.accounts.errors import LastAdminError, LinkInvalidError, UserInvalidError
+from apps.accounts.models import ApiToken, Invitation, Role, Theme, User
+from apps.accounts.secret_links import hash_secret, make_secret
+from apps.accounts.services.sessions import sessions_end
+from apps.events.notices import announce
+
+INVITATION_LASTS = timedelta(days=7)
+
+
+@dataclass(frozen=True, slots=True)
+class ResetLink:
+    """A one-time way to a new password; `secret` works once and for a day."""
+
+    user: User
+    secret: str
+
+    @property
+    def path(self) -> str:
+        """Path of the page that takes the new password."""
+        return reverse("password-reset", kwargs={"user_id": self.user.pk, "secret": self.secret})
+
+
+@transaction.atomic
+def user_create(*, username: str, password: str, role: str = "", display_name: str = "", by: User | None) -> User:
+    """Add a person with a password.
+
+    Args:
+        by: who adds, with `users_manage`; None at the command line and at set-up.
+    Raises:
+        PermissionDeniedError, UserInvalidError.
+    """
+    if by is not None:
+        require(by, Permission.USERS_MANAGE)
+    return _user_add(username=username, password=password, role=role, display_name=display_name, by=by)
+
+
+def _user_add(*, username: str, password: str, role: str, display_name: str, by: User | None) -> User:
+    user = User(username=User.normalize_username(username), display_name=display_name.strip(), role=role, created_by=by)
+    details = _mistakes(user)
+    try:
+        validate_password(password, user)
+    except ValidationError as exc:
+        details += [{"path": "password", "code": "invalid", "message": message} for message in exc.messages]
+    if details:
+        raise UserInvalidError("the person cannot be added: see details", details)
+    user.set_password(password)
+    try:
+        with transaction.atomic():
+            user.save(force_insert=True)
+    except IntegrityError as exc:  # another one was faster
+        raise UserInvalidError(f"the user name `{user.username}` is taken", [_TAKEN]) from exc
+    announce("user.changed", id=user.pk)
+    return user
+
+
+_TAKEN = {"path": "username", "code": "taken", "message": "this user name is taken"}
+
+
+def _mistakes(user: User) -> list[dict[str, str]]:
+    try:
+        user.full_clean(exclude=["password"])
+    except ValidationError as exc:
+        return [
+            {"path": "username" if field == "__all__" else field, "code": "invalid", "message": message}
+            for field, messages in exc.message_dict.items()
+            for message in messages
+        ]
+    return []
+
+
+@transaction.atomic
+def user_invite(*, role: str, by: User, at: datetime, display_name: str = "") -> tuple[Invitation, str]:
+    """Make a one-time link with which somebody joins in a role.
+
+    Returns:
+        The invitation and the secret of its link, which is kept nowhere.
+    Raises:
+        PermissionDeniedError, UserInvalidError: no such role.
+    """
+    require(by, Permission.USERS_MANAGE)
+    _check_role(role)
+    secret = make_secret()
+    invitation = Invitation.objects.create(
+        secret_hash=hash_secret(secret),
+        display_name=display_name.strip(),
+        role=role,
+        expires_at=at + INVITATION_LASTS,
+        created_by=by,
+    )
+    return invitation, secret
+
+
+def _check_role(role: str) -> None:
+    if role and role not in Role.values:
+        raise UserInvalidError(
+            f"there is no role `{role}`", [{"path": "role", "code": "unknown_role", "message": f"no role `{role}`"}]
+        )
+
+
+@transaction.atomic
+def invitation_revoke(invitation: Invitation, *, by: User, at: datetime) -> Invitation:
+    """Withdraw a link; one that was used stays used.
+
+    Raises:
+        PermissionDeniedError.
+    """
+    require(by, Permission.USERS_MANAGE)
+    invitation = Invitation.objects.select_for_update().get(pk=invitation.pk)
+    if invitation.accepted_at is None and invitation.revoked_at is None:
+        invitation.revoked_at = at
+        invitation.save(update_fields=["revoked_at"])
+    return invitation
+
+
+@transaction.atomic
+def invitation_accept(secret: str, *, username: str, password: str, at: datetime, display_name: str = "") -> User:
+    """Join by a link: the person chooses a user name and a password.
+
+    Raises:
+        LinkInvalidError: unknown, used, withdrawn or too old; or whoever invited may no longer invite.
+        UserInvalidError: the user name or the password breaks a rule; the link stays good.
+    """
+    invitation = Invitation.objects.select_for_update().filter(secret_hash=hash_secret(secret)).first()
+    if invitation is None or not invitation.is_usable(at):
+        raise LinkInvalidError("this link does not work any more: ask for a new one")
+    if invitation.created_by is not None and not invitation.created_by.is_active:
+        raise LinkInvalidError("this link does not work any more: ask for a new one")
+    user = _user_add(
+        username=username,
+        password=password,
+        role=invitation.role,
+        display_name=display_name or invitation.display_name,
+        by=invitation.created_by,
+    )
+    invitation.accepted_at, invitation.accepted_by = at, user
+    invitation.save(update_fields=["accepted_at", "accepted_by"])
+    return user
+
+
+@transaction.atomic
+def user_set_role(user: User, *, role: str, by: User) -> User:
+    """Give a person another role; it counts from the next request on.
+
+    Raises:
+        PermissionDeniedError, UserInvalidError, LastAdminError.
+    """
+    require(by, Permission.USERS_MANAGE)
+    _check_role(role)
+    user = _locked(user)
+    if user.role == Role.ADMIN and role != Role.ADMIN:
+        _keep_an_admin(user)
+    if user.role != role:
+        user.role = role
+        user.save(update_fields=["role"])
+        _tell(user)
+    return user
+
+
+@transaction.atomic
+def user_deactivate(user: User, *, by: User) -> User:
+    """Shut a person out: sessions end now, tokens they made stop, the past keeps their name.
+
+    Raises:
+        PermissionDeniedError, LastAdminError.
+    """
+    require(by, Permission.USERS_MANAGE)
+    user = _locked(user)
+    if user.role == Role.ADMIN:
+        _keep_an_admin(user)
+    if user.is_active:
+        user.is_active = False
+        user.save(update_fields=["is_active"])
+        sessions_end(user)
+        _tell(user)
+    return user
+
+
+@transaction.atomic
+def user_activate(user: User, *, by: User) -> User:
+    """Let a person in again.
+
+    Raises:
+        PermissionDeniedError.
+    """
+    require(by, Permission.USERS_MANAGE)
+    user = _locked(user)
+    if not user.is_active:
+        user.is_active = True
+        user.save(update_fields=["is_active"])
+        _tell(user)
+    return user
+
+
+def _locked(user: User) -> User:
+    return User.objects.select_for_update().get(pk=user.pk)
+
+
+def _keep_an_admin(leaving: User) -> None:
+    # Locks all admins in one order, so that two who demote each other at once cannot both succeed.
+    admins = User.objects.select_for_update().filter(role=Role.ADMIN, is_active=True).order_by("pk")
+    if not [admin for admin in admins if admin.pk != leaving.pk]:
+        raise LastAdminError("this is the last administrator: make another one first")
+
+
+def _tell(user: User) -> None:
+    announce("user.changed", id=user.pk)
+    for token in ApiToken.objects.filter(created_by=user, revoked_at__isnull=True):
+        announce("token.changed", id=token.pk, environment=token.environment)
+
+
+@transaction.atomic
+def password_change(user: User, *, password: str, keep_session: str | None) -> User:
+    """Set a new password and end the person's other sessions.
+
+    Args:
+        keep_session: key of the session that changes it. The door also calls `update_session_auth_hash`.
+    Raises:
+        UserInvalidError: the password breaks a rule.
+    """
+    user = _locked(user)
+    try:
+        validate_password(password, user)
+    except ValidationError as exc:
+        details = [{"path": "password", "code": "invalid", "message": message} for message in exc.messages]
+        raise UserInvalidError("the password cannot be used: see details", details) from exc
+    user.set_password(password)
+    user.save(update_fields=["password"])
+    sessions_end(user, keep=keep_session)
+    return user
+
+
+def password_reset_link(user: User, *, by: User | None) -> ResetLink:
+    """Make a one-time link to a new password; it dies when used, at the next sign-in, or after a day.
+
+    Args:
+        by: who asks, with `users_manage`; None at the command line.
+    Raises:
+        PermissionDeniedError, LinkInvalidError: the person is deactivated.
+    """
+    if by is not None:
+        require(by, Permission.USERS_MANAGE)
+    if not user.is_active:
+        raise LinkInvalidError(f"`{user.username}` is deactivated")
+    return ResetLink(user, default_token_generator.make_token(user))
+
+
+@transaction.atomic
+def password_reset(user_id: object, *, secret: str, password: str) -> User:
+    """Set a new password by a one-time link; every session of the person ends.
+
+    Raises:
+        LinkInvalidError: unknown, used or too old.
+        UserInvalidError: the password breaks a rule; the link stays good.
+    """
+    user = User.objects.select_for_update().filter(pk=user_id, is_active=True).first()
+    if user is None or not default_token_generator.check_token(user, secret):
+        raise LinkInvalidError("this link does not work any more: ask for a new one")
+    return password_change(user, password=password, keep_session=None)
+
+
+@transaction.atomic
+def preferences_save(user: User, *, display_name: str, language: str, theme: str) -> User:
+    """Save what a person chose about the console.
+
+    Raises:
+        UserInvalidError: no such theme.
+    """
+    if theme not in Theme.values:
+        raise UserInvalidError(
+            f"there is no theme `{theme}`", [{"path": "theme", "code": "invalid", "message": f"no theme `{theme}`"}]
+        )
+    user = _locked(user)
+    user.display_name, user.language, user.theme = display_name.strip()[:100], language, theme
+    user.save(update_fields=["display_name", "language", "theme"])
+    return user

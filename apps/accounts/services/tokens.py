@@ -1,0 +1,116 @@
+"""API tokens: make, authenticate, revoke."""
+
+import hmac
+from collections.abc import Collection
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Q
+
+from apps.accounts.access import Permission, permissions_of, require
+from apps.accounts.errors import ScopeError, TokenInvalidError
+from apps.accounts.models import ApiToken, User
+from apps.accounts.secret_links import hash_secret, make_secret
+from apps.events.notices import announce
+from apps.firewall.identifiers import new_id
+
+LAST_USED_EVERY = timedelta(minutes=1)
+DEFAULT_RATE_PER_MINUTE = 6000
+
+
+@transaction.atomic
+def token_create(
+    *,
+    name: str,
+    scopes: Collection[str],
+    by: User | None,
+    environment: str = "",
+    agents: Collection[str] = (),
+    expires_at: datetime | None = None,
+    rate_per_minute: int = DEFAULT_RATE_PER_MINUTE,
+) -> tuple[ApiToken, str]:
+    """Make a token; its secret is in the answer and nowhere else.
+
+    Args:
+        scopes: names of permissions, each one that the maker has.
+        by: the maker, who needs `tokens_manage`; None at the command line.
+        environment: slug; empty for all.
+        agents: ids of the only agents it may speak for; empty for all.
+    Returns:
+        The token, and the secret `oca_<id>_<64 letters of hex>`.
+    Raises:
+        PermissionDeniedError, ScopeError.
+    """
+    if by is not None:
+        require(by, Permission.TOKENS_MANAGE)
+    _check_scopes(scopes, by)
+    token = ApiToken(
+        id=new_id(),
+        name=name.strip()[:100],
+        scopes=sorted({str(scope) for scope in scopes}),
+        environment=environment,
+        agents=sorted(set(agents)),
+        expires_at=expires_at,
+        rate_per_minute=rate_per_minute,
+        created_by=by,
+    )
+    secret = f"{token.prefix}_{make_secret()}"
+    token.secret_hash = hash_secret(secret)
+    token.save(force_insert=True)
+    announce("token.changed", id=token.pk, environment=environment)
+    return token, secret
+
+
+def _check_scopes(scopes: Collection[str], by: User | None) -> None:
+    known = frozenset(Permission)
+    grantable = known if by is None else permissions_of(by)
+    wrong = [scope for scope in scopes if scope not in grantable]
+    if not scopes:
+        raise ScopeError(
+            "a token needs at least one scope",
+            [{"path": "scopes", "code": "required", "message": "choose at least one"}],
+        )
+    if wrong:
+        raise ScopeError(
+            f"these scopes cannot be given: {', '.join(f'`{scope}`' for scope in wrong)}",
+            [{"path": "scopes", "code": "scope_not_allowed", "message": f"`{scope}`"} for scope in wrong],
+        )
+
+
+@transaction.atomic
+def token_revoke(token: ApiToken, *, by: User, at: datetime) -> ApiToken:
+    """End a token for good; revoking it again changes nothing.
+
+    Raises:
+        PermissionDeniedError: `by` may not manage tokens.
+    """
+    require(by, Permission.TOKENS_MANAGE)
+    token = ApiToken.objects.select_for_update(of=("self",)).select_related("created_by").get(pk=token.pk)
+    if token.revoked_at is None:
+        token.revoked_at = at
+        token.save(update_fields=["revoked_at"])
+        announce("token.changed", id=token.pk, environment=token.environment)
+    return token
+
+
+def token_authenticate(secret_text: str, at: datetime) -> ApiToken:
+    """Find the token of a secret and note its use, at most once a minute.
+
+    Raises:
+        TokenInvalidError: no such token, or revoked, expired, or its maker is deactivated.
+    """
+    wanted = hash_secret(secret_text)
+    token = ApiToken.objects.select_related("created_by").filter(secret_hash=wanted).first()
+    # Found by hash, so time tells nothing about the secret; the comparison makes it independent of the collation.
+    if token is None or not hmac.compare_digest(token.secret_hash, wanted) or not token.is_usable(at):
+        raise TokenInvalidError("the token is unknown, revoked or expired")
+    token_seen(token, at=at)
+    return token
+
+
+def token_seen(token: ApiToken, *, at: datetime) -> None:
+    """Note that a token was used; writes at most once a minute."""
+    stale = Q(last_used_at__isnull=True) | Q(last_used_at__lte=at - LAST_USED_EVERY)
+    if token.last_used_at is None or token.last_used_at <= at - LAST_USED_EVERY:
+        ApiToken.objects.filter(stale, pk=token.pk).update(last_used_at=at)
+        token.last_used_at = at
