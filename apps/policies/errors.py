@@ -1,0 +1,92 @@
+"""What policies refuse."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from apps.firewall.errors import FirewallError
+
+
+class PolicyError(FirewallError):
+    """Anything this room refuses; `details` holds one mistake each: `path`, `code`, `message`."""
+
+    code = "policy_error"
+
+    def __init__(self, message: str, details: Sequence[Mapping[str, str]] = ()) -> None:
+        super().__init__(message)
+        self.details: list[dict[str, str]] = [dict(detail) for detail in details]
+
+
+class DocumentInvalidError(PolicyError):
+    """A document has mistakes; `details` names each of them with its path. Nothing was changed."""
+
+    code = "document_invalid"
+
+
+class RecordInvalidError(PolicyError):
+    """A record would not be valid; the paths in `details` are field names."""
+
+    code = "record_invalid"
+
+
+class RecordGoneError(PolicyError):
+    """The record does not exist, or no longer."""
+
+    code = "not_found"
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """One field of which two people had different ideas; `base` is what the second one had seen, when known."""
+
+    base: Any
+    theirs: Any
+    yours: Any
+
+
+class ConflictError(PolicyError):
+    """Someone changed the record since it was read.
+
+    Attributes:
+        current: the record as it is now.
+        fields: what differs between the stored record and the wanted one.
+    """
+
+    code = "conflict"
+
+    def __init__(self, message: str, current: Any, fields: Mapping[str, Sides]) -> None:
+        super().__init__(
+            message,
+            [
+                {"path": name, "code": "changed", "message": f"now {sides.theirs!r}, wanted {sides.yours!r}"}
+                for name, sides in fields.items()
+            ],
+        )
+        self.current = current
+        self.fields = dict(fields)
+
+
+class PublicationConflictError(PolicyError):
+    """Someone published since the draft was reviewed.
+
+    Attributes:
+        live: digest that is live now; empty when nothing is.
+    """
+
+    code = "publication_conflict"
+
+    def __init__(self, message: str, live: str) -> None:
+        super().__init__(message)
+        self.live = live
+
+
+class PublicationRefusedError(PolicyError):
+    """The draft cannot be published; `details` holds every reason."""
+
+    code = "publication_refused"
+
+
+class SnapshotUntrustedError(PolicyError):
+    """A stored snapshot does not fit its digest or its signature."""
+
+    code = "snapshot_untrusted"

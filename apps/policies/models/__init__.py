@@ -1,0 +1,54 @@
+"""The working draft of each environment, record by record, and what was published of it."""
+
+from apps.policies.models.channels import Channel, ChannelAccount, ChannelGroup, GroupKind, SenderRule
+from apps.policies.models.execution import (
+    AllowlistEntry,
+    ExecApprovals,
+    ExecApprovalsAgent,
+    ExecAsk,
+    ExecHost,
+    ExecMode,
+    ExecSecurity,
+    ExecSettings,
+)
+from apps.policies.models.publications import Publication, StoredSnapshot
+from apps.policies.models.scopes import Agent, GlobalPolicy, Profile, ProviderPolicy
+
+DRAFT_MODELS = (
+    Profile,
+    GlobalPolicy,
+    Agent,
+    ProviderPolicy,
+    Channel,
+    ChannelAccount,
+    ChannelGroup,
+    SenderRule,
+    ExecSettings,
+    ExecApprovals,
+    ExecApprovalsAgent,
+    AllowlistEntry,
+)
+"""Every model of the draft, parents before children."""
+
+__all__ = [
+    "DRAFT_MODELS",
+    "Agent",
+    "AllowlistEntry",
+    "Channel",
+    "ChannelAccount",
+    "ChannelGroup",
+    "ExecApprovals",
+    "ExecApprovalsAgent",
+    "ExecAsk",
+    "ExecHost",
+    "ExecMode",
+    "ExecSecurity",
+    "ExecSettings",
+    "GlobalPolicy",
+    "GroupKind",
+    "Profile",
+    "ProviderPolicy",
+    "Publication",
+    "SenderRule",
+    "StoredSnapshot",
+]

@@ -1,0 +1,112 @@
+"""Profiles, the global policy, agents, and what belongs to one model provider."""
+
+from typing import ClassVar
+
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import Q
+
+from apps.policies.fields import OrderedJSONField
+from apps.policies.models.base import (
+    PolicyRecord,
+    ScopeBlock,
+    ToolBlock,
+    key_present,
+    names_field,
+    one_list_of_two,
+    tracked,
+)
+
+
+@tracked
+class Profile(PolicyRecord):
+    """A profile of our own. The built-in ones belong to the dialect and have no row."""
+
+    key = models.CharField(max_length=128)
+    label = models.CharField(max_length=200, blank=True)
+    description = models.TextField(blank=True)
+    allow = names_field()
+    deny = names_field()
+
+    class Meta:
+        ordering: ClassVar = ["position", "key"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["environment", "key"], name="profile_once_per_environment"),
+            key_present("profile_has_key"),
+        ]
+
+    def __str__(self) -> str:
+        return self.key
+
+
+@tracked
+class GlobalPolicy(PolicyRecord, ScopeBlock):
+    """What applies to every agent: `tools`, and of `agents` and `commands` what policy needs.
+
+    `extra` is the rest of the document, in its order.
+    """
+
+    subagent_allow = names_field()
+    subagent_also_allow = names_field()
+    subagent_deny = names_field()
+    max_spawn_depth = models.PositiveIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(1), MaxValueValidator(5)]
+    )
+    owners = OrderedJSONField(null=True, blank=True)
+    ownership = models.CharField(max_length=32, null=True, blank=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["environment"], name="global_policy_once_per_environment"),
+            one_list_of_two("global_policy_allow_or_also"),
+            one_list_of_two("global_sandbox_allow_or_also", "sandbox_allow", "sandbox_also_allow"),
+            one_list_of_two("global_subagent_allow_or_also", "subagent_allow", "subagent_also_allow"),
+            models.CheckConstraint(
+                condition=Q(max_spawn_depth__isnull=True) | Q(max_spawn_depth__range=(1, 5)),
+                name="spawn_depth_one_to_five",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return "tools"
+
+
+@tracked
+class Agent(PolicyRecord, ScopeBlock):
+    """One agent and its policy; `key` is its id as the document writes it."""
+
+    key = models.CharField(max_length=128)
+    name = models.CharField(max_length=200, null=True, blank=True)
+
+    class Meta(ScopeBlock.Meta):
+        abstract = False
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["environment", "key"], name="agent_once_per_environment"),
+            key_present("agent_has_key"),
+            one_list_of_two("agent_allow_or_also"),
+            one_list_of_two("agent_sandbox_allow_or_also", "sandbox_allow", "sandbox_also_allow"),
+        ]
+
+    def __str__(self) -> str:
+        return self.key
+
+
+@tracked
+class ProviderPolicy(PolicyRecord, ToolBlock):
+    """A policy for one provider or `provider/model`, of every agent or of one."""
+
+    agent = models.ForeignKey(Agent, null=True, blank=True, on_delete=models.CASCADE, related_name="provider_policies")
+    key = models.CharField(max_length=512)
+    profile = models.CharField(max_length=128, null=True, blank=True)
+
+    class Meta:
+        ordering: ClassVar = ["position", "id"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["environment", "agent", "key"], name="provider_once_per_scope", nulls_distinct=False
+            ),
+            one_list_of_two("provider_policy_allow_or_also"),
+        ]
+
+    def __str__(self) -> str:
+        return self.key
