@@ -1,0 +1,41 @@
+"""What the ledger refuses or cannot do."""
+
+from apps.firewall.errors import FirewallError
+
+
+class AuditError(FirewallError):
+    """Anything that goes wrong in the audit room."""
+
+    code = "audit_error"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.details: list[dict[str, str]] = []
+
+
+class AuditUnavailableError(AuditError):
+    """The ledger could not store an entry; what it would have recorded must not happen."""
+
+    code = "audit_unavailable"
+
+
+class FilterError(AuditError):
+    """A filter holds a value that cannot be searched for; `details` names each one."""
+
+    code = "invalid_filter"
+
+    def __init__(self, details: list[dict[str, str]]) -> None:
+        super().__init__("the filter cannot be read: " + "; ".join(item["message"] for item in details))
+        self.details = details
+
+
+class ExportNotFoundError(AuditError):
+    """No export with this id belongs to this person, or its file has expired."""
+
+    code = "export_not_found"
+
+
+class ExportFormatError(AuditError):
+    """The wanted export format does not exist."""
+
+    code = "export_format_unknown"

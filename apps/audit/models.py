@@ -1,0 +1,122 @@
+"""The ledger's tables as Django sees them.
+
+Entries, contents and boots are made by SQL (partitions, triggers) and written by `writer.py` alone; these models only
+read them. They stay unmanaged, so that nothing of Django's alters or empties them.
+"""
+
+from django.conf import settings
+from django.db import models
+
+from apps.firewall.identifiers import new_id
+
+# Tables from which the application's role must hold neither UPDATE nor DELETE nor TRUNCATE.
+APPEND_ONLY_TABLES: tuple[str, ...] = ("audit_entry", "audit_content")
+
+
+class Boot(models.Model):
+    """One process that writes entries: its chain, the head of it, and a lease that says it is alive.
+
+    The id is the id of the chain too. `ended_at` fences: after it, the process writes on a new chain. `swept_at`
+    says that each of its intents has an outcome.
+    """
+
+    id = models.UUIDField(primary_key=True)
+    host = models.TextField()
+    pid = models.IntegerField()
+    version = models.TextField()
+    started_at = models.DateTimeField()
+    lease_until = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+    swept_at = models.DateTimeField(null=True)
+    seq = models.BigIntegerField()
+    head = models.BinaryField()
+
+    class Meta:
+        managed = False
+        db_table = "audit_boot"
+
+
+class Entry(models.Model):
+    """One line of the ledger, linked to the one before it in its chain."""
+
+    id = models.UUIDField(primary_key=True)
+    at = models.DateTimeField()
+    chain_id = models.UUIDField()
+    seq = models.BigIntegerField()
+    format = models.SmallIntegerField()
+    kind = models.TextField()
+    actor = models.TextField()
+    environment = models.TextField()
+    agent = models.TextField()
+    session_key = models.TextField()
+    channel = models.TextField()
+    sender = models.TextField()
+    tool = models.TextField()
+    call_id = models.UUIDField(null=True)
+    approval_id = models.UUIDField(null=True)
+    status = models.TextField()
+    duration_ms = models.BigIntegerField(null=True)
+    decision = models.TextField()
+    decision_layer = models.TextField()
+    decision_label = models.TextField()
+    decision_rule = models.TextField()
+    decision_reason = models.TextField()
+    snapshot_digest = models.TextField()
+    trace_id = models.TextField()
+    phases = models.JSONField(null=True)
+    changes = models.JSONField(null=True)
+    content_commitment = models.BinaryField(null=True)
+    prev_hash = models.BinaryField()
+    hash = models.BinaryField()
+
+    class Meta:
+        managed = False
+        db_table = "audit_entry"
+        ordering = ["-at", "-id"]
+
+
+class Content(models.Model):
+    """What an entry carries that may be erased later; the chain holds only its salted digest."""
+
+    entry_id = models.UUIDField(primary_key=True)
+    at = models.DateTimeField()
+    call_id = models.UUIDField(null=True)
+    salt = models.BinaryField()
+    params = models.JSONField(null=True)
+    result = models.JSONField(null=True)
+    error = models.JSONField(null=True)
+    masked = models.JSONField(null=True)
+
+    class Meta:
+        managed = False
+        db_table = "audit_content"
+
+
+class Export(models.Model):
+    """A file made from the ledger for one person: what was asked, how far it is, where it lies."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting"
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"
+        EXPIRED = "expired"
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    requested_by_label = models.TextField()
+    requested_at = models.DateTimeField()
+    format = models.TextField()
+    filters = models.JSONField(default=dict)
+    state = models.TextField(choices=State, default=State.WAITING)
+    rows_total = models.BigIntegerField(null=True)
+    rows_done = models.BigIntegerField(default=0)
+    size_bytes = models.BigIntegerField(default=0)
+    path = models.TextField(default="")
+    error = models.TextField(default="")
+    finished_at = models.DateTimeField(null=True)
+    expires_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-requested_at", "-id"]
+        indexes = [models.Index(fields=["state", "expires_at"], name="audit_export_state")]
