@@ -1,0 +1,80 @@
+"""What the runtime hands to approvals, and what a runner gets back."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from apps.approvals.models import Approval
+from apps.approvals.states import Decision
+from apps.audit.drafts import EntryDecision
+from apps.registry.models import Environment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalDraft:
+    """One action that needs a person.
+
+    Args:
+        action: the JSON value that will run (tool, params, argv, real path, cwd, env keys, agent, session …); sealed
+            as it is, and bound by SHA-256 over its canonical form.
+        kind: "exec" or "tool".
+        command, argv, params: as the agent sent them; a masked copy is kept for showing.
+        resolved_path: real path of the binary, for the grant that "always" would make.
+        evidence: risk hints and segments, each a mapping that the page knows to draw.
+        asked: the decision that led here: layer, rule and why it asks.
+        requester: actor of the person whose token made the call ("token:…", "user:…").
+        decisions: what may be answered, for example without "allow-always" for inline code.
+        sensitive_fields: names of params that the tool declares secret.
+    """
+
+    environment: Environment
+    call_id: UUID
+    kind: str
+    tool: str
+    action: Mapping[str, Any]
+    agent: str = ""
+    session_key: str = ""
+    channel: str = ""
+    sender: str = ""
+    sender_name: str = ""
+    sender_is_owner: bool | None = None
+    requester: str = ""
+    title: str = ""
+    severity: str = ""
+    command: str = ""
+    argv: Sequence[str] = ()
+    resolved_path: str = ""
+    cwd: str = ""
+    host: str = ""
+    params: Mapping[str, Any] = field(default_factory=dict)
+    evidence: Sequence[Mapping[str, Any]] = ()
+    warnings: Sequence[str] = ()
+    asked: EntryDecision | None = None
+    snapshot_digest: str = ""
+    trace_id: str = ""
+    decisions: Sequence[str] = tuple(Decision)
+    sensitive_fields: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GrantScope:
+    """How far an "always" reaches. Without one: the exact argv (or params), for this agent, without an end.
+
+    Args:
+        arg_pattern: regular expression over the arguments joined by blanks; anchored with ^ and $.
+        every_agent: True for all agents of the environment.
+        days: after how many days the grant ends; None for never.
+    """
+
+    arg_pattern: str = ""
+    every_agent: bool = False
+    days: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """The right to run an approved action, given to one runner."""
+
+    approval: Approval
+    action: dict[str, Any]

@@ -1,0 +1,90 @@
+"""What approvals refuse."""
+
+from datetime import datetime
+from uuid import UUID
+
+from apps.firewall.errors import FirewallError
+
+
+class ApprovalError(FirewallError):
+    """Anything this room refuses."""
+
+    code = "approval_error"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.details: list[dict[str, str]] = []
+
+
+class ApprovalNotFoundError(ApprovalError):
+    """No approval with this id exists for this person or token."""
+
+    code = "approval_not_found"
+
+    def __init__(self, approval_id: UUID | None = None) -> None:
+        super().__init__("no such approval")
+        self.approval_id = approval_id
+
+
+class ApprovalAlreadyDecidedError(ApprovalError):
+    """Somebody else answered first, and differently."""
+
+    code = "approval_already_decided"
+
+    def __init__(self, *, state: str, decided_by: str, decided_at: datetime) -> None:
+        super().__init__(f"already answered by `{decided_by}` at {decided_at.isoformat(timespec='seconds')}: {state}")
+        self.state = state
+        self.decided_by = decided_by
+        self.decided_at = decided_at
+
+
+class ApprovalExpiredError(ApprovalError):
+    """The time to answer is over; the request counts as denied."""
+
+    code = "approval_expired"
+
+    def __init__(self, *, expired_at: datetime) -> None:
+        super().__init__(f"the time to answer ended at {expired_at.isoformat(timespec='seconds')}")
+        self.expired_at = expired_at
+
+
+class ApprovalCancelledError(ApprovalError):
+    """The request was withdrawn: nobody waits for an answer any more."""
+
+    code = "approval_cancelled"
+
+
+class DecisionNotAllowedError(ApprovalError):
+    """The decision does not exist, or this request does not offer it."""
+
+    code = "decision_not_allowed"
+
+
+class ApprovalNotAllowedError(ApprovalError):
+    """The action may not run: nobody allowed it, or too long ago."""
+
+    code = "approval_not_allowed"
+
+
+class ApprovalClaimedError(ApprovalError):
+    """Another runner already took the action."""
+
+    code = "approval_claimed"
+
+
+class ActionChangedError(ApprovalError):
+    """What was approved and what is to run differ."""
+
+    code = "action_changed"
+
+
+class GrantNotFoundError(ApprovalError):
+    """No standing grant with this id exists for this person or token."""
+
+    code = "grant_not_found"
+
+
+class GrantScopeError(ApprovalError):
+    """The wanted scope of a standing grant cannot be kept."""
+
+    code = "grant_scope_invalid"
