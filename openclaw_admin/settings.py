@@ -151,7 +151,8 @@ TIME_ZONE = "UTC"
 
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
-STATIC_ROOT = VAR_DIR / "staticfiles"
+STATIC_ROOT = BASE_DIR / "staticfiles"
+WHITENOISE_ALLOW_ALL_ORIGINS = False
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {
@@ -166,6 +167,12 @@ CACHES = {
     if REDIS_URL
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
 }
+
+# The server process (asgi.py): threads for Django, and what starts and ends with the process.
+WEB_THREADS = env.integer("WEB_THREADS", 16, minimum=1, maximum=256)
+BODY_LIMIT_BYTES = 16 * 1024 * 1024
+PROCESS_START: list[str] = []
+PROCESS_STOP: list[str] = []
 
 # Notices reach every process through PostgreSQL NOTIFY; the layer only fans out inside one process.
 CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}

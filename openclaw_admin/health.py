@@ -1,0 +1,74 @@
+"""Whether the process is up (`/healthz`) and whether it can do its work (`/readyz`)."""
+
+import asyncio
+from collections.abc import Callable
+
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+from openclaw_admin import __version__
+from openclaw_admin.lifespan import process
+from openclaw_admin.requests import Receive, Scope, Send, send_json
+
+TIMEOUT_S = 5.0
+
+
+class NotReadyError(Exception):
+    """A part that cannot do its work; the message says what is missing."""
+
+
+def database() -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    return "answers"
+
+
+def migrations() -> str:
+    executor = MigrationExecutor(connection)
+    missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    if missing:
+        raise NotReadyError(f"{len(missing)} migrations are not applied")
+    return "applied"
+
+
+def listener() -> str:
+    if not process.listener.is_connected:
+        raise NotReadyError("notices of other processes do not arrive")
+    return "listens"
+
+
+PARTS: dict[str, Callable[[], str]] = {"database": database, "migrations": migrations, "listener": listener}
+
+
+def report() -> dict[str, dict[str, object]]:
+    """Ask every part; return for each whether it is ready and one line that says so."""
+    parts: dict[str, dict[str, object]] = {}
+    try:
+        for name, ask in PARTS.items():
+            try:
+                parts[name] = {"ready": True, "state": ask()}
+            except NotReadyError as exc:
+                parts[name] = {"ready": False, "state": str(exc)}
+            except Exception as exc:  # noqa: BLE001 - any failure means not ready, and its text may hold addresses
+                parts[name] = {"ready": False, "state": type(exc).__name__}
+    finally:
+        connection.close()
+    return parts
+
+
+async def healthz(scope: Scope, receive: Receive, send: Send) -> None:
+    await send_json(send, 200, {"status": "ok", "version": __version__})
+
+
+async def readyz(scope: Scope, receive: Receive, send: Send) -> None:
+    try:
+        async with asyncio.timeout(TIMEOUT_S):
+            parts = await asyncio.to_thread(report)
+    except TimeoutError:
+        parts = {"database": {"ready": False, "state": f"no answer in {TIMEOUT_S:.0f} s"}}
+    is_ready = all(part["ready"] for part in parts.values())
+    await send_json(send, 200 if is_ready else 503, {"ready": is_ready, "version": __version__, "parts": parts})
+
+
+async def not_found(scope: Scope, receive: Receive, send: Send) -> None:
+    await send_json(send, 404, {"code": "not_found", "message": "nothing lives here", "details": []})

@@ -1,0 +1,59 @@
+"""What a server process starts before its first request and ends after its last."""
+
+import structlog
+from channels.layers import get_channel_layer
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from apps.events.listener import Listener, subscribe
+from apps.events.notices import Notice
+from openclaw_admin.requests import Receive, Send
+
+log = structlog.get_logger("openclaw_admin.lifespan")
+
+
+async def push_to_console(notice: Notice) -> None:
+    """Hand a notice on to the sockets of this process: its environment's, or everybody's."""
+    layer = get_channel_layer()
+    if layer is not None:
+        event = {"type": "notice", "kind": notice.kind, "id": notice.id, "environment": notice.environment}
+        await layer.group_send(f"console.{notice.environment}" if notice.environment else "console", event)
+
+
+class Process:
+    """The long-lived parts of one server process, in the order in which they start."""
+
+    def __init__(self) -> None:
+        self.listener = Listener()
+
+    async def start(self) -> None:
+        subscribe(push_to_console)
+        await self.listener.start()
+        for path in settings.PROCESS_START:
+            await import_string(path)()
+
+    async def stop(self) -> None:
+        for path in reversed(settings.PROCESS_STOP):
+            try:
+                await import_string(path)()
+            except Exception:  # the other parts must end too
+                log.exception("lifespan.stop_failed", part=path)
+        await self.listener.stop()
+
+
+process = Process()
+
+
+async def application(receive: Receive, send: Send) -> None:
+    """Speak the ASGI lifespan protocol: a start that fails stops the server and says why."""
+    await receive()
+    try:
+        await process.start()
+    except Exception as exc:
+        log.exception("lifespan.start_failed")
+        await send({"type": "lifespan.startup.failed", "message": str(exc)})
+        return
+    await send({"type": "lifespan.startup.complete"})
+    await receive()
+    await process.stop()
+    await send({"type": "lifespan.shutdown.complete"})
