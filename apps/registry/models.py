@@ -8,9 +8,10 @@ from django.core.validators import RegexValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from apps.firewall.identifiers import new_id
+from apps.firewall.engine.dialect import DEFAULT_RELEASE, DIALECTS
+from apps.firewall.identifiers import new_id, show_id
 
-DIALECTS: list[tuple[str, str]] = [("2026.9", "2026.9"), ("2026.2", "2026.2")]
+RELEASES = [(release, release) for release in DIALECTS]
 slug_validator = RegexValidator(r"\A[a-z][a-z0-9-]{0,62}\Z", _("Use lower-case letters, digits and hyphens."))
 
 
@@ -36,6 +37,9 @@ class ToolState(models.TextChoices):
     UNREGISTERED = "unregistered", _("Unregistered")
 
 
+OFFERED_STATES = (ToolState.ACTIVE, ToolState.DEPRECATED)
+
+
 @pghistory.track(pghistory.InsertEvent(), pghistory.UpdateEvent(), pghistory.DeleteEvent(), append_only=True)
 class Environment(models.Model):
     """The outermost scope of policies, snapshots, approvals and audit."""
@@ -43,7 +47,7 @@ class Environment(models.Model):
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     slug = models.CharField(max_length=63, unique=True, validators=[slug_validator])
     name = models.CharField(max_length=100)
-    dialect = models.CharField(max_length=16, choices=DIALECTS, default="2026.9")
+    dialect = models.CharField(max_length=16, choices=RELEASES, default=DEFAULT_RELEASE)
     position = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -52,6 +56,10 @@ class Environment(models.Model):
 
     def __str__(self) -> str:
         return self.slug
+
+    @property
+    def shown_id(self) -> str:
+        return show_id("env", self.pk)
 
 
 @pghistory.track(pghistory.InsertEvent(), pghistory.UpdateEvent(), pghistory.DeleteEvent(), append_only=True)
@@ -118,6 +126,15 @@ class Tool(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def shown_id(self) -> str:
+        return show_id("tool", self.pk)
+
+    @property
+    def is_offered(self) -> bool:
+        """Say whether an agent whose policies allow the tool may see and call it."""
+        return self.state in OFFERED_STATES
 
 
 @pghistory.track(pghistory.InsertEvent(), pghistory.UpdateEvent(), pghistory.DeleteEvent(), append_only=True)

@@ -1,0 +1,49 @@
+"""What the registry refuses."""
+
+from typing import Any
+
+from apps.firewall.errors import FirewallError
+
+
+class RegistryError(FirewallError):
+    """Anything this room refuses; `details` names fields."""
+
+    code = "registry_error"
+
+    def __init__(self, message: str, details: list[dict[str, str]] | None = None) -> None:
+        super().__init__(message)
+        self.details = details or []
+
+
+class EnvironmentUnknownError(RegistryError):
+    """No environment of that name, or not one for this token."""
+
+    code = "environment_unknown"
+
+
+class ToolInvalidError(RegistryError):
+    """A tool or plugin breaks a rule; `details` names the fields."""
+
+    code = "tool_invalid"
+
+
+class ToolStateError(RegistryError):
+    """A tool cannot go from its state to the wanted one."""
+
+    code = "tool_state_refused"
+
+
+class RecordChangedError(RegistryError):
+    """Somebody saved the record first.
+
+    Attributes:
+        mine: the fields that were to be saved.
+        theirs: the same fields as they are now, and the current `version`.
+    """
+
+    code = "record_changed"
+
+    def __init__(self, mine: dict[str, Any], theirs: dict[str, Any]) -> None:
+        super().__init__("somebody else saved this record meanwhile: compare and save again")
+        self.mine = mine
+        self.theirs = theirs
