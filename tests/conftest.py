@@ -1,1 +1,119 @@
-"""What every test may use: the database under the application's role, and the fixed cast of people."""
+"""What every test may use: the database under the application's role, and the fixed cast of people.
+
+Migrations run as the owner role; then every connection serves as the application role (`-c role=…`), so that a test
+meets the same refusals as production. Where DATABASE_URL is the only role, tests run as it.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from tests import database
+
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
+    """Connect as the owner, who may create the test database and migrate it."""
+    database.connect_as_owner()
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """Migrate as the owner, then serve as the application."""
+    with django_db_blocker.unblock():
+        database.grant_to_application()
+        database.serve_as_application()
+    with database.flush_as_owner():
+        yield
+    with django_db_blocker.unblock():
+        database.connect_as_owner()
+
+
+@pytest.fixture
+def make_user(db: None) -> Callable[..., Any]:
+    """Make a person: `make_user("anna", role="operator")`; the password is `conftest.PASSWORD`."""
+    from apps.accounts.models import User
+
+    def make(username: str, *, role: str = "", **fields: Any) -> User:
+        user = User(username=username, display_name=username.capitalize(), role=role, **fields)
+        user.password = _hashed()
+        user.save()
+        return user
+
+    return make
+
+
+def _hashed(cache: list[str] = []) -> str:  # noqa: B006 - one slow hash for all people
+    from django.contrib.auth.hashers import make_password
+
+    if not cache:
+        cache.append(make_password(PASSWORD))
+    return cache[0]
+
+
+@pytest.fixture
+def admin(make_user: Callable[..., Any]) -> Any:
+    return make_user("admin", role="admin")
+
+
+@pytest.fixture
+def operator(make_user: Callable[..., Any]) -> Any:
+    return make_user("operator", role="operator")
+
+
+@pytest.fixture
+def auditor(make_user: Callable[..., Any]) -> Any:
+    return make_user("auditor", role="auditor")
+
+
+@pytest.fixture
+def viewer(make_user: Callable[..., Any]) -> Any:
+    return make_user("viewer", role="viewer")
+
+
+@pytest.fixture
+def outsider(make_user: Callable[..., Any]) -> Any:
+    """Somebody who may sign in and has no role: every permission is missing."""
+    return make_user("outsider")
+
+
+@pytest.fixture
+def environment(db: None) -> Any:
+    """The default environment, with the core catalogue."""
+    from apps.registry.services import environment_default
+
+    return environment_default()
+
+
+@pytest.fixture
+def client_of(db: None) -> Callable[..., Client]:
+    """Give a browser in which somebody is signed in: `client_of(operator).get("/")`; None for nobody."""
+
+    def client(user: Any | None = None, **options: Any) -> Client:
+        browser = Client(**options)
+        if user is not None:
+            browser.force_login(user)
+        return browser
+
+    return client
+
+
+@pytest.fixture
+def token(db: None) -> Callable[..., tuple[Any, str]]:
+    """Make a token: `row, secret = token("calls_make", environment="production")`."""
+    from apps.accounts.services import token_create
+
+    def make(*scopes: str, environment: str = "", **options: Any) -> tuple[Any, str]:
+        return token_create(
+            name=options.pop("name", "test"),
+            scopes=scopes or ("calls_make", "decisions_ask"),
+            environment=environment,
+            by=options.pop("by", None),
+            **options,
+        )
+
+    return make
