@@ -1,6 +1,12 @@
 """The tool `exec`: one command in the workspace."""
 
-from apps.firewall.tools.definition import Definition
+from apps.firewall.sandbox.process import ProcessResult, run_process
+from apps.firewall.tools.definition import Definition, JsonObject
+from apps.firewall.tools.running import Command, Place, ToolOutcome, failed
+
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+DEFAULT_TIMEOUT_S = 30
+OUTPUT_LIMIT_BYTES = 64 * 1024
 
 DEFINITION = Definition(
     name="exec",
@@ -36,3 +42,48 @@ DEFINITION = Definition(
         "additionalProperties": False,
     },
 )
+
+ENDINGS = {
+    "timed_out": "the command was ended after {timeout} seconds",
+    "process_limit": "the command was ended: it started too many processes",
+    "stopped": "the command was ended from outside",
+    "not_started": "the command could not start: {error}",
+    "lost": "nobody knows how the command ended",
+}
+
+
+def environment(place: Place) -> dict[str, str]:
+    """The whole environment of a command; nothing of the server's own is in it."""
+    return {"PATH": PATH, "HOME": place.root, "LANG": "C.UTF-8", "TERM": "dumb"}
+
+
+async def run(params: JsonObject, place: Place, command: Command | None) -> ToolOutcome:
+    """Run the command that was judged. A command that ends with an exit code is completed, whatever the code."""
+    if command is None:
+        return failed("command_missing", "no command was prepared for this call")
+    timeout = int(params.get("timeout", DEFAULT_TIMEOUT_S))
+    ran = await run_process(
+        command.argv,
+        executable=command.executable,
+        cwd=command.cwd,
+        env=environment(place),
+        limits=place.limits,
+        time_limit_s=timeout,
+        output_limit_bytes=OUTPUT_LIMIT_BYTES,
+    )
+    if ran.ended == "ended":
+        return ToolOutcome(result=_told(ran))
+    message = ENDINGS[ran.ended].format(timeout=timeout, error=ran.error)
+    ended = "unknown" if ran.ended == "lost" else "failed"
+    return ToolOutcome(ended=ended, result=_told(ran), error={"code": f"command_{ran.ended}", "message": message})
+
+
+def _told(ran: ProcessResult) -> JsonObject:
+    return {
+        "exit_code": ran.exit_code,
+        "signal": ran.signal,
+        "stdout": ran.stdout.text(),
+        "stderr": ran.stderr.text(),
+        "dropped_bytes": ran.stdout.dropped + ran.stderr.dropped,
+        "cpu_ms": ran.cpu_ms,
+    }

@@ -1,6 +1,7 @@
 """The tool `read`: lines of one text file in the workspace."""
 
-from apps.firewall.tools.definition import Definition
+from apps.firewall.tools.definition import Definition, JsonObject
+from apps.firewall.tools.running import Command, Place, ToolOutcome, run_file_order
 
 DEFINITION = Definition(
     name="read",
@@ -26,3 +27,7 @@ DEFINITION = Definition(
         "additionalProperties": False,
     },
 )
+
+
+async def run(params: JsonObject, place: Place, command: Command | None = None) -> ToolOutcome:  # noqa: ARG001
+    return await run_file_order("read", params, place)

@@ -1,6 +1,7 @@
 """The tool `write`: one text file in the workspace, replaced as a whole."""
 
-from apps.firewall.tools.definition import Definition
+from apps.firewall.tools.definition import Definition, JsonObject
+from apps.firewall.tools.running import Command, Place, ToolOutcome, run_file_order
 
 DEFINITION = Definition(
     name="write",
@@ -22,3 +23,7 @@ DEFINITION = Definition(
         "additionalProperties": False,
     },
 )
+
+
+async def run(params: JsonObject, place: Place, command: Command | None = None) -> ToolOutcome:  # noqa: ARG001
+    return await run_file_order("write", params, place)
