@@ -3,19 +3,19 @@
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
+from django.contrib.auth.base_user import AbstractBaseUser
 from django.http import HttpRequest
 
-from apps.accounts.models import User
 from apps.accounts.session_store import ORIGIN_KEY
 
 
-class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc] # allauth has no types
+class AccountAdapter(DefaultAccountAdapter):
     """People join by invitation only, and sign in by username."""
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:  # noqa: ARG002 - allauth's signature
         return False
 
-    def login(self, request: HttpRequest, user: User) -> None:
+    def login(self, request: HttpRequest, user: AbstractBaseUser) -> None:
         super().login(request, user)
         request.session[ORIGIN_KEY] = origin_of(request, self.get_client_ip(request))
 

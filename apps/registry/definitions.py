@@ -42,7 +42,10 @@ class ToolDefinition:
             details = [{"path": key, "code": "bad_type", "message": "wrong type"} for key in wrong]
             raise ToolInvalidError(f"a tool definition has members of the wrong type: {', '.join(wrong)}", details)
         return cls(
-            **texts,
+            name=texts["name"],
+            label=texts["label"],
+            description=texts["description"],
+            section=texts["section"],
             params_schema=OPEN_SCHEMA if schema is None else schema,
             owner_only=document.get("owner_only", document.get("ownerOnly")) is True,
         )

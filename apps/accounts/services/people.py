@@ -1,5 +1,6 @@
 """People: invite, join, role, password, deactivate."""
 
+import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -257,7 +258,7 @@ def password_reset_link(user: User, *, by: User | None) -> ResetLink:
 
 
 @transaction.atomic
-def password_reset(user_id: object, *, secret: str, password: str) -> User:
+def password_reset(user_id: uuid.UUID, *, secret: str, password: str) -> User:
     """Set a new password by a one-time link; every session of the person ends.
 
     Raises:
