@@ -1,0 +1,134 @@
+"""Lists of tool names as masks over the candidates: the tools that a layer can see.
+
+Which tools are there matters to a list: a plugin's id means the plugin's tools, and one release drops an allow list
+that names no core tool at hand.
+Source: conformance README, "Names in a layer" and "Warnings".
+"""
+
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from apps.firewall.engine.dialect import PLUGIN_GROUP
+from apps.firewall.engine.names import ANYTHING, compile_names, expand_groups, fold, follow_renames
+from apps.firewall.engine.policy import APPLY_PATCH, Policy
+from apps.firewall.engine.universe import Universe
+
+
+class Rules(NamedTuple):
+    """One policy against the candidates.
+
+    Attributes:
+        mask: the tools that pass.
+        denied: the tools that the deny list matches.
+        ignored: the allow list does not count, for it names no core tool that is there.
+    """
+
+    policy: Policy
+    mask: int
+    denied: int
+    ignored: bool
+
+
+_NO_LIST: Final[tuple[str, ...]] = ()
+
+
+class Candidates:
+    """The tools left by the gates, and every list compiled against them so far."""
+
+    __slots__ = ("_entries", "_patch", "_rules", "core", "core_normals", "mask", "plugin_tools", "plugins", "universe")
+
+    def __init__(self, universe: Universe, mask: int) -> None:
+        self.universe = universe
+        self.mask = mask
+        present = [bit for bit in range(len(universe.names)) if mask >> bit & 1]
+        self.core_normals = frozenset(universe.normals[bit] for bit in present if universe.plugins[bit] is None)
+        self.core = universe.mask_of_names(self.core_normals)
+        self.plugins: dict[str, dict[str, None]] = {}
+        for bit in sorted(present, key=universe.rank_of):
+            plugin = universe.plugins[bit]
+            if plugin is not None:
+                self.plugins.setdefault(fold(plugin), {})[universe.normals[bit]] = None
+        self.plugin_tools = frozenset(name for names in self.plugins.values() for name in names)
+        self._patch = universe.same.get(APPLY_PATCH, 0)
+        self._entries: dict[str, tuple[int, bool]] = {}
+        self._rules: dict[tuple[Policy, bool], Rules] = {}
+
+    def rules(self, policy: Policy, *, examined: bool) -> Rules:
+        """Compile a policy, `also_allow` merged before.
+
+        Args:
+            examined: the policy stands in a layer whose allow list is searched for unknown names.
+        """
+        rules = self._rules.get((policy, examined))
+        if rules is None:
+            rules = self._rules[policy, examined] = self._compiled(policy, examined)
+        return rules
+
+    def entry_mask(self, entry: str) -> int:
+        """Return the tools that one entry of a list matches."""
+        return self._entry(entry)[0]
+
+    def denying_entry(self, policy: Policy, bit: int) -> str | None:
+        """Return the first entry of the deny list that matches a tool, as written."""
+        for entry in policy.deny or _NO_LIST:
+            if self._entry(entry)[0] & bit:
+                return entry
+        return None
+
+    def expand(self, names: Iterable[str]) -> list[str]:
+        """Replace old names, plugins and groups in a layer's list."""
+        expanded: dict[str, None] = {}
+        everything = self.plugin_tools
+        for name in follow_renames(self.universe.dialect, names):
+            if name == PLUGIN_GROUP and everything:
+                for tools in self.plugins.values():
+                    expanded.update(tools)
+            else:
+                expanded.update(self.plugins.get(name) or {name: None})
+        return expand_groups(self.universe.dialect, expanded)
+
+    def names_core_tool(self, entry: str) -> bool:
+        """Say whether an entry, by its current name, is `*`, a core tool that is there, or a group with one."""
+        if entry == ANYTHING or entry in self.core_normals:
+            return True
+        return not self.core_normals.isdisjoint(self.universe.dialect.groups.get(entry, ()))
+
+    def names_plugin(self, entry: str) -> bool:
+        """Say whether an entry is `group:plugins`, the id of a plugin that is there, or one of its tools."""
+        return entry == PLUGIN_GROUP or entry in self.plugins or entry in self.plugin_tools
+
+    def _entry(self, entry: str) -> tuple[int, bool]:
+        """Return the tools that an entry matches, and whether it admits the companion of `apply_patch`."""
+        known = self._entries.get(entry)
+        if known is None:
+            matcher = compile_names(self.universe.dialect, self.expand((entry,)))
+            companion = bool(matcher.entries) and matcher.matches(self.universe.dialect.apply_patch_companion)
+            known = self._entries[entry] = (self.universe.mask_of(matcher), companion)
+        return known
+
+    def _compiled(self, policy: Policy, examined: bool) -> Rules:
+        ignored = examined and self._ignored(policy)
+        allowed = self.universe.full if ignored else self._allowed(policy.allow or _NO_LIST)
+        denied = 0
+        for entry in policy.deny or _NO_LIST:
+            denied |= self._entry(entry)[0]
+        return Rules(policy, allowed & ~denied, denied, ignored)
+
+    def _allowed(self, allow: tuple[str, ...]) -> int:
+        mask, patch, any_entry = 0, False, False
+        for entry in allow:
+            if not fold(entry):
+                continue
+            any_entry = True
+            matched, companion = self._entry(entry)
+            mask |= matched
+            patch = patch or companion
+        if not any_entry:
+            return self.universe.full
+        return mask | self._patch if patch else mask
+
+    def _ignored(self, policy: Policy) -> bool:
+        if not self.universe.dialect.unknown_allowlist_dropped:
+            return False
+        entries = follow_renames(self.universe.dialect, policy.allow or _NO_LIST)
+        return bool(entries) and not any(self.names_core_tool(entry) for entry in entries)
