@@ -29,6 +29,9 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
         database.serve_as_application()
     with database.flush_as_owner():
         yield
+    from apps.audit.writer import close_writer
+
+    close_writer()  # its connection would keep the test database from being dropped
     with django_db_blocker.unblock():
         database.connect_as_owner()
 

@@ -1,3 +1,5 @@
+from typing import ClassVar
+
 from django.apps import AppConfig
 
 
@@ -5,3 +7,5 @@ class AuditConfig(AppConfig):
     name = "apps.audit"
     label = "audit"
     default_auto_field = "django.db.models.BigAutoField"
+    # From these the application's role must hold neither UPDATE nor DELETE nor TRUNCATE.
+    append_only_tables: ClassVar = ("audit_entry", "audit_content")

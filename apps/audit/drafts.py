@@ -25,7 +25,7 @@ class EntryKind(StrEnum):
     PUBLISH = "publish"
     ROLLBACK = "rollback"
     SIGN_IN = "sign_in"
-    TOKEN = "token"
+    TOKEN = "token"  # noqa: S105 - the name of a kind
     EXPORT = "export"
     USER_CHANGE = "user_change"
     IMPORT = "import"

@@ -7,10 +7,10 @@ read them. They stay unmanaged, so that nothing of Django's alters or empties th
 from django.conf import settings
 from django.db import models
 
+from apps.audit.apps import AuditConfig
 from apps.firewall.identifiers import new_id
 
-# Tables from which the application's role must hold neither UPDATE nor DELETE nor TRUNCATE.
-APPEND_ONLY_TABLES: tuple[str, ...] = ("audit_entry", "audit_content")
+APPEND_ONLY_TABLES: tuple[str, ...] = AuditConfig.append_only_tables
 
 
 class Boot(models.Model):

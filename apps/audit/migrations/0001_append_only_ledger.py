@@ -14,8 +14,8 @@ CREATE TABLE audit_boot (
     swept_at timestamptz,
     seq bigint NOT NULL DEFAULT 0,
     head bytea NOT NULL
-);
-CREATE INDEX audit_boot_unswept ON audit_boot (lease_until) WHERE swept_at IS NULL;
+) WITH (fillfactor = 50);
+CREATE INDEX audit_boot_unswept ON audit_boot (id) WHERE swept_at IS NULL;
 
 CREATE TABLE audit_entry (
     at timestamptz NOT NULL,

@@ -1,0 +1,128 @@
+"""The chain: what an entry's hash covers, and how entries are linked. Pure; the verifier and the writer share it.
+
+An entry's body is canonical JSON over its columns (all but its place in the chain). Its hash is SHA-256 over canonical
+JSON of {body digest, chain, format, prev, seq}. Content is bound by SHA-256 over a random salt and the content's
+canonical JSON, so that it may be erased while the chain still verifies.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+FORMAT = 1
+SALT_BYTES = 16
+SEED = b"openclaw-admin audit chain "
+INTEGER_LIMIT = 2**53
+
+# Columns of audit_entry in the order in which the writer copies them; the last ones are the place in the chain.
+BODY_COLUMNS = (
+    "at",
+    "id",
+    "format",
+    "kind",
+    "actor",
+    "environment",
+    "agent",
+    "session_key",
+    "channel",
+    "sender",
+    "tool",
+    "call_id",
+    "approval_id",
+    "status",
+    "duration_ms",
+    "decision",
+    "decision_layer",
+    "decision_label",
+    "decision_rule",
+    "decision_reason",
+    "snapshot_digest",
+    "trace_id",
+    "phases",
+    "changes",
+    "content_commitment",
+)
+LINK_COLUMNS = ("chain_id", "seq", "prev_hash", "hash")
+CONTENT_COLUMNS = ("params", "result", "error", "masked")
+
+
+def canonical(value: object) -> bytes:
+    """Write a storable JSON value in its one form: keys sorted by code point, no blanks, UTF-8."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+
+
+def storable(value: Any) -> Any:
+    """Bring a JSON value into the form that PostgreSQL's jsonb gives back unchanged.
+
+    jsonb knows neither NUL nor lone surrogates nor numbers that are none, and writes 1e3 as 1000: each is replaced
+    by something visible, and whole floats become integers, before anything is hashed.
+    """
+    if isinstance(value, str):
+        return storable_text(value)
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    if isinstance(value, float):
+        if value != value or value in (float("inf"), float("-inf")):
+            return str(value)
+        return int(value) if value.is_integer() or abs(value) >= INTEGER_LIMIT else value
+    if isinstance(value, Mapping):
+        return {storable_text(str(key)): storable(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [storable(item) for item in value]
+    return storable_text(str(value))
+
+
+def storable_text(text: str) -> str:
+    """Replace what PostgreSQL's text cannot hold: NUL becomes its picture, lone surrogates the replacement sign."""
+    if "\x00" in text:
+        text = text.replace("\x00", "␀")
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace") if _has_surrogate(text) else text
+
+
+def instant_text(at: datetime) -> str:
+    """Write an instant in its one form: UTC with six digits of microseconds."""
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def body_digest(columns: Mapping[str, Any]) -> bytes:
+    """Digest an entry's own columns; instants, ids and bytes are written as text."""
+    return hashlib.sha256(canonical({name: _as_json(columns[name]) for name in BODY_COLUMNS})).digest()
+
+
+def entry_hash(*, chain_id: UUID, seq: int, prev: bytes, body: bytes, version: int = FORMAT) -> bytes:
+    """Link an entry to the one before it."""
+    link = {"body": body.hex(), "chain": str(chain_id), "format": version, "prev": prev.hex(), "seq": seq}
+    return hashlib.sha256(canonical(link)).digest()
+
+
+def genesis(chain_id: UUID) -> bytes:
+    """Give the hash that stands before a chain's first entry."""
+    return hashlib.sha256(SEED + str(chain_id).encode()).digest()
+
+
+def content_commitment(salt: bytes, content: Mapping[str, Any]) -> bytes:
+    """Bind content to its entry without telling it: params, result, error and the record of what was masked."""
+    return hashlib.sha256(salt + canonical({name: content.get(name) for name in CONTENT_COLUMNS})).digest()
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return instant_text(value)
+    if isinstance(value, UUID):
+        return str(value)
+    if isinstance(value, (bytes, memoryview)):
+        return bytes(value).hex()
+    return value
+
+
+def _has_surrogate(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False

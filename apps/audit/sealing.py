@@ -1,0 +1,104 @@
+"""From a draft to a row that is ready for its place in a chain: masked, storable, digested."""
+
+import json
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from apps.audit.chain import (
+    BODY_COLUMNS,
+    CONTENT_COLUMNS,
+    FORMAT,
+    SALT_BYTES,
+    body_digest,
+    content_commitment,
+    storable,
+    storable_text,
+)
+from apps.audit.drafts import EntryDecision, EntryDraft
+from apps.audit.masking import Masker
+from apps.firewall.identifiers import new_id
+
+# An index of PostgreSQL holds at most 2,704 bytes a row; a hostile tool name must not keep its denial from being told.
+INDEXED_TEXT_LIMIT = 512
+NO_DECISION = EntryDecision(verdict="")
+
+
+@dataclass(frozen=True, slots=True)
+class SealedEntry:
+    """A row without its place in the chain: columns as in BODY_COLUMNS, content as in audit_content or None."""
+
+    id: UUID
+    at: datetime
+    row: tuple[Any, ...]
+    body: bytes
+    content: tuple[Any, ...] | None
+    size_bytes: int
+
+
+def seal_entry(draft: EntryDraft) -> SealedEntry:
+    """Mask a draft and digest it. Nothing unmasked outlives this function."""
+    entry_id = new_id()
+    at = (draft.at or datetime.now(UTC)).astimezone(UTC)
+    masker = Masker(draft.sensitive_fields)
+    content = {
+        "params": masker.value("params", draft.params),
+        "result": masker.value("result", draft.result),
+        "error": masker.value("error", draft.error),
+    }
+    changes = masker.value("changes", draft.changes)
+    content["masked"] = masker.record() or None
+    has_content = any(value is not None for value in content.values())
+    salt = os.urandom(SALT_BYTES)
+    commitment = content_commitment(salt, content) if has_content else None
+    columns = _columns(draft, entry_id, at) | {"changes": changes, "content_commitment": commitment}
+    texts = {name: _json_text(content[name]) for name in CONTENT_COLUMNS}
+    row = columns | {"phases": _json_text(columns["phases"]), "changes": _json_text(changes)}
+    return SealedEntry(
+        id=entry_id,
+        at=at,
+        row=tuple(row[name] for name in BODY_COLUMNS),
+        body=body_digest(columns),
+        content=(at, entry_id, draft.call_id, salt, *texts.values()) if has_content else None,
+        size_bytes=sum(len(text) for text in texts.values() if text) + len(row["changes"] or ""),
+    )
+
+
+def _columns(draft: EntryDraft, entry_id: UUID, at: datetime) -> dict[str, Any]:
+    decision = draft.decision or NO_DECISION
+    return {
+        "at": at,
+        "id": entry_id,
+        "format": FORMAT,
+        "kind": str(draft.kind),
+        "actor": _short(draft.actor),
+        "environment": _short(draft.environment),
+        "agent": _short(draft.agent),
+        "session_key": _short(draft.session_key),
+        "channel": _short(draft.channel),
+        "sender": _short(draft.sender),
+        "tool": _short(draft.tool),
+        "call_id": draft.call_id,
+        "approval_id": draft.approval_id,
+        "status": _short(draft.status),
+        "duration_ms": draft.duration_ms,
+        "decision": _short(decision.verdict),
+        "decision_layer": _short(decision.layer),
+        "decision_label": _short(decision.label),
+        "decision_rule": _short(decision.rule),
+        "decision_reason": storable_text(decision.reason),
+        "snapshot_digest": _short(draft.snapshot_digest),
+        "trace_id": _short(draft.trace_id),
+        "phases": storable(draft.phases),
+    }
+
+
+def _short(text: str | None) -> str:
+    text = storable_text(str(text or ""))
+    return text if len(text) <= INDEXED_TEXT_LIMIT else text[: INDEXED_TEXT_LIMIT - 1] + "…"
+
+
+def _json_text(value: Any) -> str | None:
+    return None if value is None else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
