@@ -100,6 +100,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "apps.console.middleware.ConsoleMiddleware",
 ]
 
 ROOT_URLCONF = "openclaw_admin.urls"
@@ -117,6 +118,7 @@ TEMPLATES = [
                 "django.template.context_processors.i18n",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "apps.console.context.shell",
             ],
         },
     },
@@ -141,6 +143,9 @@ ACCOUNT_RATE_LIMITS = {"login": "30/m/ip", "login_failed": "10/m/ip,5/5m/key", "
 PASSWORD_RESET_TIMEOUT = 24 * 60 * 60
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "overview"
+
+# The console's notes: what a message means, not how loud it is.
+MESSAGE_TAGS = {20: "info", 25: "allow", 30: "ask", 40: "deny"}
 
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
@@ -191,6 +196,7 @@ SECURE_REFERRER_POLICY = "same-origin"
 SECURE_HSTS_SECONDS = 31_536_000 if IS_HTTPS else 0
 X_FRAME_OPTIONS = "DENY"
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
+CSRF_FAILURE_VIEW = "apps.console.views.errors.csrf_failure"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024
 
 CONTENT_SECURITY_POLICY = {

@@ -6,3 +6,8 @@ urlpatterns = [
     path("api/v1/", include("apps.api.urls")),
     path("", include("apps.console.urls")),
 ]
+
+handler403 = "apps.console.views.errors.forbidden"
+handler404 = "apps.console.views.errors.not_found"
+handler500 = "apps.console.views.errors.server_error"
+handler429 = "apps.console.views.errors.too_many"

@@ -1,5 +1,27 @@
 """Paths of the people's door."""
 
-from django.urls import URLPattern
+from allauth.account import views as allauth
+from django.conf.urls.i18n import urlpatterns as language_urls
+from django.urls import URLPattern, URLResolver, path
 
-urlpatterns: list[URLPattern] = []
+import apps.accounts.converters  # noqa: F401 - registers user_id, approval_id, call_id, …
+from apps.accounts.secret_links import INVITATION_ROUTE, PASSWORD_RESET_ROUTE
+from apps.console.views import accounts, settings
+
+access: list[URLPattern | URLResolver] = [
+    path("sign-in/", allauth.login, name="account_login"),
+    path("sign-out/", allauth.logout, name="account_logout"),
+    path("sign-up/", allauth.signup, name="account_signup"),
+    path("inactive/", allauth.account_inactive, name="account_inactive"),
+    path("password/", accounts.password, name="account_change_password"),
+    path(INVITATION_ROUTE, accounts.invitation, name="invitation"),
+    path(PASSWORD_RESET_ROUTE, accounts.reset, name="password-reset"),
+    path("settings/", settings.settings, name="settings"),
+    path("settings/sessions/end/", settings.session_close, name="settings-session-close"),
+    path("environment/", settings.environment_choose, name="environment-choose"),
+    *language_urls,
+]
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    *access,
+]

@@ -1,0 +1,43 @@
+"""One table from what a room refuses to what the console answers."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext_lazy as _
+
+from apps.firewall.errors import FirewallError
+
+STATUS: dict[str, int] = {
+    "permission_denied": 403,
+    "not_found": 404,
+    "link_invalid": 404,
+    "conflict": 409,
+    "unavailable": 503,
+    "audit_unavailable": 503,
+}
+TITLES = {
+    403: _("You may not open this"),
+    404: _("There is nothing here"),
+    409: _("Someone else was faster"),
+    422: _("This was refused"),
+    429: _("Too many attempts"),
+    503: _("Not available at the moment"),
+}
+
+
+def status_of(error: FirewallError) -> int:
+    """Say with which status a refusal is answered: 403, 404, 409 and 503 by name, else 422."""
+    if error.code.endswith("_not_found"):
+        return 404
+    if error.code.endswith(("_conflict", "_decided", "_resolved")):
+        return 409
+    return STATUS.get(error.code, 422)
+
+
+def answer_of(request: HttpRequest, exception: Exception) -> HttpResponse | None:
+    """Answer what a room refused; anything else is a server error and none of ours."""
+    if not isinstance(exception, FirewallError):
+        return None
+    status = status_of(exception)
+    context = {"status": status, "title": TITLES.get(status, TITLES[422]), "error": exception}
+    template = "console/errors/_note.html" if getattr(request, "htmx", False) else "console/errors/refused.html"
+    return render(request, template, context, status=status)

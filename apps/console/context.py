@@ -1,0 +1,61 @@
+"""What the shell around every page shows."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.functional import cached_property
+
+from apps.accounts.access import Permission, may
+from apps.console.environments import environments_of
+from apps.console.menu import Link, ShownSection, menu_of
+
+
+@dataclass
+class Shell:
+    """Menu, environment, live snapshot, waiting requests; each is read when a template first asks."""
+
+    request: HttpRequest
+    version: str = settings.VERSION
+
+    @cached_property
+    def is_signed_in(self) -> bool:
+        user = getattr(self.request, "user", None)
+        return bool(user is not None and user.is_authenticated)
+
+    @cached_property
+    def menu(self) -> list[ShownSection]:
+        return menu_of(self.request)
+
+    @cached_property
+    def quick(self) -> list[Link]:
+        return [link for section in self.menu for link in section.links if link.is_quick][:4]
+
+    @cached_property
+    def environment(self) -> Any:
+        return getattr(self.request, "environment", None) or None
+
+    @cached_property
+    def environments(self) -> list[Any]:
+        """The choice of environments; empty while there is nothing to choose."""
+        known = environments_of(self.request)
+        return known if len(known) > 1 else []
+
+    @cached_property
+    def may_see_approvals(self) -> bool:
+        return self.is_signed_in and may(self.request.user, Permission.APPROVALS_READ)
+
+    @cached_property
+    def may_read_policy(self) -> bool:
+        return self.is_signed_in and may(self.request.user, Permission.POLICY_READ)
+
+    @cached_property
+    def server_time_ms(self) -> int:
+        return round(timezone.now().timestamp() * 1000)
+
+
+def shell(request: HttpRequest) -> dict[str, Shell]:
+    """Give templates `shell`."""
+    return {"shell": Shell(request)}

@@ -1,0 +1,96 @@
+"""Forms of the console: what a person may write where. Rules live in services."""
+
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.utils.translation import gettext_lazy as _
+
+from apps.accounts.errors import AccountError
+from apps.accounts.models import Role, Theme
+
+
+class ConsoleForm(forms.Form):
+    """A form whose inputs wear the console's classes."""
+
+    error_css_class = "is-invalid"
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs.setdefault("label_suffix", "")
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            field.widget.attrs.setdefault("class", _class_of(field.widget))
+
+    def take_errors(self, error: AccountError) -> None:
+        """Show what a service refused beside the fields it names, the rest above the form."""
+        named = [detail for detail in error.details if detail["path"] in self.fields]
+        for detail in named:
+            self.add_error(detail["path"], detail["message"])
+        if not named:
+            self.add_error(None, error.message)
+
+
+def _class_of(widget: forms.Widget) -> str:
+    if isinstance(widget, forms.CheckboxInput | forms.CheckboxSelectMultiple | forms.RadioSelect):
+        return "form-check-input"
+    return "form-select" if isinstance(widget, forms.Select) else "form-control"
+
+
+def _password(label: Any, autocomplete: str) -> forms.CharField:
+    return forms.CharField(
+        label=label,
+        max_length=256,
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": autocomplete}),
+    )
+
+
+class PasswordForm(ConsoleForm):
+    """A new password by a one-time link."""
+
+    password = _password(_("New password"), "new-password")
+
+
+class PasswordChangeForm(ConsoleForm):
+    """A new password for somebody who knows the old one."""
+
+    old_password = _password(_("Current password"), "current-password")
+    password = _password(_("New password"), "new-password")
+
+
+class JoinForm(ConsoleForm):
+    """What an invited person chooses."""
+
+    username = forms.CharField(
+        label=_("User name"), max_length=64, widget=forms.TextInput(attrs={"autocomplete": "username"})
+    )
+    display_name = forms.CharField(
+        label=_("Name"), max_length=100, required=False, widget=forms.TextInput(attrs={"autocomplete": "name"})
+    )
+    password = _password(_("Password"), "new-password")
+
+
+class PreferencesForm(ConsoleForm):
+    """How a person wants the console."""
+
+    display_name = forms.CharField(label=_("Name"), max_length=100, required=False)
+    language = forms.ChoiceField(
+        label=_("Language"), required=False, choices=[("", _("As the browser")), *settings.LANGUAGES]
+    )
+    theme = forms.ChoiceField(label=_("Theme"), choices=Theme.choices)
+
+
+class EnvironmentForm(forms.Form):
+    environment = forms.SlugField(max_length=63)
+    next = forms.CharField(max_length=2000, required=False)
+
+
+class InviteForm(ConsoleForm):
+    """Whom to invite."""
+
+    display_name = forms.CharField(label=_("Name"), max_length=100, required=False)
+    role = forms.ChoiceField(label=_("Role"), choices=Role.choices, initial=Role.VIEWER)
+
+
+class RoleForm(ConsoleForm):
+    role = forms.ChoiceField(label=_("Role"), required=False, choices=[("", _("No role")), *Role.choices])

@@ -1,0 +1,123 @@
+"""The menu: one table. An entry shows when its page exists and the person may open it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.http import HttpRequest
+from django.urls import NoReverseMatch, reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from apps.accounts.access import Permission, permissions_of
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One page in the menu; `stem` is how the url names of its pages begin."""
+
+    url_name: str
+    label: Promise
+    icon: str
+    stem: str
+    permission: Permission | None = None
+    is_quick: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    label: Promise | str
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An entry as the template shows it."""
+
+    url: str
+    url_name: str
+    label: Promise
+    icon: str
+    is_current: bool
+    is_quick: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSection:
+    label: Promise | str
+    links: tuple[Link, ...]
+
+
+MENU: tuple[Section, ...] = (
+    Section(
+        "",
+        (
+            Entry("overview", _("Overview"), "layout-dashboard", "overview", Permission.POLICY_READ, is_quick=True),
+            Entry("approvals", _("Approvals"), "checklist", "approval", Permission.APPROVALS_READ, is_quick=True),
+            Entry("audit", _("Audit"), "list-search", "audit", Permission.AUDIT_READ, is_quick=True),
+            Entry("explorer", _("Explorer"), "zoom-question", "explorer", Permission.EXPLAIN, is_quick=True),
+        ),
+    ),
+    Section(
+        _("Catalog"),
+        (
+            Entry("tools", _("Tools"), "tool", "tool", Permission.POLICY_READ),
+            Entry("plugins", _("Plugins"), "puzzle", "plugin", Permission.POLICY_READ),
+            Entry("tool-groups", _("Tool groups"), "folders", "tool-group", Permission.POLICY_READ),
+        ),
+    ),
+    Section(
+        _("Policy"),
+        (
+            Entry("global", _("Global & providers"), "world", "global", Permission.POLICY_READ),
+            Entry("profiles", _("Profiles"), "id-badge-2", "profile", Permission.POLICY_READ),
+            Entry("agents", _("Agents"), "robot", "agent", Permission.POLICY_READ),
+            Entry("groups", _("Channel groups"), "messages", "group", Permission.POLICY_READ),
+            Entry("exec-rules", _("Exec rules"), "terminal-2", "exec-rule", Permission.POLICY_READ),
+            Entry("guardrails", _("Guardrails"), "shield-check", "guardrail", Permission.POLICY_READ),
+        ),
+    ),
+    Section(
+        _("Release"),
+        (
+            Entry("import", _("Import"), "file-import", "import", Permission.POLICY_WRITE),
+            Entry("publish", _("Review and publish"), "git-branch", "publish", Permission.POLICY_READ),
+            Entry("snapshots", _("Snapshots"), "versions", "snapshot", Permission.POLICY_READ),
+            Entry("gateways", _("Gateways"), "server-2", "gateway", Permission.POLICY_READ),
+        ),
+    ),
+    Section(
+        _("Access"),
+        (
+            Entry("users", _("People"), "users", "user", Permission.USERS_MANAGE),
+            Entry("tokens", _("API tokens"), "key", "token", Permission.TOKENS_MANAGE),
+            Entry("settings", _("Settings"), "settings", "settings"),
+        ),
+    ),
+)
+
+
+def _is_current(entry: Entry, url_name: str) -> bool:
+    """Say whether a page belongs to an entry: the stem, alone or followed by a plural or a part."""
+    rest = url_name.removeprefix(entry.stem)
+    return url_name.startswith(entry.stem) and (rest in {"", "s"} or rest.startswith(("-", "s-")))
+
+
+def _links(request: HttpRequest, section: Section) -> Iterator[Link]:
+    allowed = permissions_of(request.user)
+    url_name = (request.resolver_match.url_name if request.resolver_match else "") or ""
+    for entry in section.entries:
+        if entry.permission is not None and entry.permission not in allowed:
+            continue
+        try:
+            url = reverse(entry.url_name)
+        except NoReverseMatch:
+            continue
+        yield Link(url, entry.url_name, entry.label, entry.icon, _is_current(entry, url_name), entry.is_quick)
+
+
+def menu_of(request: HttpRequest) -> list[ShownSection]:
+    """List the sections that hold at least one page the person may open."""
+    if not request.user.is_authenticated:
+        return []
+    shown = [ShownSection(section.label, tuple(_links(request, section))) for section in MENU]
+    return [section for section in shown if section.links]

@@ -1,0 +1,183 @@
+"""Tags and filters of the console: icons, ids, durations, and text that strangers wrote."""
+
+import unicodedata
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django import template
+from django.templatetags.static import static
+from django.utils import timezone
+from django.utils.formats import date_format, number_format
+from django.utils.html import escape, format_html
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from apps.firewall.identifiers import show_id
+
+register = template.Library()
+
+KEPT_CONTROLS = {"\n", "\t"}
+INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+# Letters that draw nothing or join others, though Unicode counts them as letters or marks.
+BLANK_LETTERS = {"\u115f", "\u1160", "\u3164", "\uffa0", "\u034f", "\u2800", "\u17b4", "\u17b5"}
+
+
+@register.simple_tag
+def icon(name: str, css: str = "") -> SafeString:
+    """Draw an icon of the sprite; it says nothing to screen readers, the text beside it does."""
+    return format_html(
+        '<svg class="i {}" aria-hidden="true"><use href="{}#i-{}"/></svg>', css, static("vendor/icons.svg"), name
+    )
+
+
+def _is_hidden(letter: str) -> bool:
+    if letter in KEPT_CONTROLS:
+        return False
+    return letter in BLANK_LETTERS or unicodedata.category(letter) in INVISIBLE
+
+
+def _visible_parts(text: str) -> Iterator[str]:
+    for letter in text:
+        if _is_hidden(letter):
+            code = f"U+{ord(letter):04X}"
+            name = unicodedata.name(letter, "") or _("control character")
+            yield format_html('<span class="hidden-char" title="{}">{}</span>', name, code)
+        else:
+            yield escape(letter)
+
+
+@register.filter
+def visible(value: object) -> SafeString:
+    """Escape text, and show its control, bidi and invisible characters as codes (U+202E)."""
+    text = "" if value is None else str(value)
+    if text.isascii() and text.isprintable():
+        return SafeString(escape(text))
+    return mark_safe("".join(_visible_parts(text)))  # noqa: S308 - each part is escaped above
+
+
+@register.filter
+def milliseconds(value: int | None) -> str:
+    """Write a duration: 88 ms, 14.9 s, 2 min 5 s, 3 h 4 min."""
+    if value is None:
+        return "–"
+    if value < 1000:
+        return _("%(number)s ms") % {"number": number_format(value)}
+    if value < 100_000:
+        return _("%(number)s s") % {"number": number_format(value / 1000, 1)}
+    seconds = value // 1000
+    if seconds < 3600:
+        return _("%(minutes)s min %(seconds)s s") % {"minutes": seconds // 60, "seconds": seconds % 60}
+    return _("%(hours)s h %(minutes)s min") % {"hours": seconds // 3600, "minutes": seconds % 3600 // 60}
+
+
+@register.filter
+def ago(value: datetime | None) -> str:
+    """Write how long ago something was: 9 s ago, 2 min ago, 3 h ago, 4 days ago."""
+    if value is None:
+        return _("never")
+    seconds = max(0, int((timezone.now() - value).total_seconds()))
+    if seconds < 60:
+        return _("%(number)s s ago") % {"number": seconds}
+    if seconds < 3600:
+        return _("%(number)s min ago") % {"number": seconds // 60}
+    if seconds < 172_800:
+        return _("%(number)s h ago") % {"number": seconds // 3600}
+    days = seconds // 86_400
+    return ngettext("%(number)s day ago", "%(number)s days ago", days) % {"number": days}
+
+
+@register.filter
+def instant(value: datetime | None) -> str:
+    """Write an instant in UTC to the millisecond: 14 Nov 2026, 14:18:41.208 UTC."""
+    if value is None:
+        return "–"
+    at = value.astimezone(timezone.get_default_timezone())
+    return f"{date_format(at, 'j M Y, H:i:s')}.{at.microsecond // 1000:03d} UTC"
+
+
+@register.filter
+def minute(value: datetime | None) -> str:
+    """Write an instant in UTC to the minute: 14 Nov 2026, 14:18 UTC."""
+    return "–" if value is None else f"{date_format(value, 'j M Y, H:i')} UTC"
+
+
+@register.filter
+def clock(value: datetime) -> str:
+    """Write the time of day: 14:18:41.208."""
+    return f"{value:%H:%M:%S}.{value.microsecond // 1000:03d}"
+
+
+@register.filter
+def epoch_ms(value: datetime) -> int:
+    """Give an instant to a script: milliseconds since the epoch."""
+    return round(value.timestamp() * 1000)
+
+
+@register.filter
+def grouped(value: float) -> str:
+    """Write a number with its groups: 2,104,388."""
+    return number_format(value, force_grouping=True)
+
+
+@register.filter
+def shown_id(value: UUID | str, prefix: str) -> str:
+    """Write an identifier for people."""
+    return value if isinstance(value, str) else show_id(prefix, value)
+
+
+@register.filter
+def short_digest(value: str | None) -> str:
+    """Write the two ends of a digest: 9f3c1a7e…d20b."""
+    return f"{value[:8]}…{value[-4:]}" if value else "–"
+
+
+@register.filter
+def initials(value: object) -> str:
+    """Write up to two letters for a person's mark."""
+    words = str(value).replace(".", " ").replace("_", " ").replace("-", " ").split()
+    return "".join(word[0] for word in (words[:1] + words[1:][-1:])).upper()
+
+
+@register.filter
+def hue(value: object) -> str:
+    """Choose one of the four colours of people's marks; the same name has the same one."""
+    return f"a{sum(map(ord, str(value))) % 4 + 1}"
+
+
+@register.filter
+def lookup(mapping: dict[Any, Any], key: object) -> Any:
+    """Read a mapping by a value that the template holds."""
+    return mapping.get(key, "")
+
+
+@register.inclusion_tag("components/_person.html")
+def person(name: object, size: str = "") -> dict[str, object]:
+    """Draw a person's mark: two letters on a colour."""
+    return {"name": name, "size": size}
+
+
+@register.inclusion_tag("components/_layer.html")
+def layer(number: int | None, name: str = "") -> dict[str, object]:
+    """Draw the numbered chip of a policy layer."""
+    return {"number": number, "name": name}
+
+
+@register.inclusion_tag("components/_verdict.html")
+def verdict(kind: str, text: str = "") -> dict[str, str]:
+    """Draw a verdict, `allow`, `deny` or `ask`: icon and word."""
+    return {"kind": kind, "text": text}
+
+
+@register.inclusion_tag("components/_blank.html")
+def blank(icon_name: str, title: str, text: str = "") -> dict[str, str]:
+    """Draw an empty state: icon, title, one sentence."""
+    return {"icon_name": icon_name, "title": title, "text": text}
+
+
+@register.inclusion_tag("components/_field.html")
+def field(bound: Any, hint: str = "") -> dict[str, Any]:
+    """Draw a form field with label, hint and error, joined for screen readers."""
+    return {"field": bound, "hint": hint or bound.help_text}

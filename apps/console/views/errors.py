@@ -1,0 +1,47 @@
+"""Pages that say why something did not work, and that gateways keep enforcing the last snapshot."""
+
+import logging
+import uuid
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.utils import timezone
+
+logger = logging.getLogger(__name__)
+
+API = "/api/"
+
+
+def _answer(request: HttpRequest, status: int, code: str, message: str) -> HttpResponse:
+    if request.path.startswith(API):
+        return JsonResponse({"code": code, "message": message, "details": []}, status=status)
+    return render(request, f"console/errors/{code}.html", {"status": status}, status=status)
+
+
+def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:  # noqa: ARG001 - Django's signature
+    return _answer(request, 403, "forbidden", "you may not open this")
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:  # noqa: ARG001 - Django's signature
+    return _answer(request, 403, "form_expired", "the form is too old or came from another site")
+
+
+def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:  # noqa: ARG001 - Django's signature
+    return _answer(request, 404, "not_found", "there is nothing here")
+
+
+def too_many(request: HttpRequest) -> HttpResponse:
+    """Answer who tried too often; allauth calls it."""
+    return _answer(request, 429, "too_many", "too many attempts")
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Answer without database, session or request: any of them may be what broke."""
+    reference = uuid.uuid4().hex[:8]
+    logger.error("request %s failed on %s", reference, request.path)
+    if request.path.startswith(API):
+        message = f"something broke on our side: reference {reference}"
+        return JsonResponse({"code": "server_error", "message": message, "details": []}, status=500)
+    context = {"reference": reference, "at": timezone.now()}
+    return HttpResponse(render_to_string("console/errors/server_error.html", context), status=500)

@@ -1,0 +1,132 @@
+/* shell: menu, disclosures, dialogs, tabs, palette, copying. Delegated from document, so swaps need no re-binding. */
+(function () {
+  "use strict";
+  const find = (selector, root) => (root || document).querySelector(selector);
+  const findAll = (selector, root) => [...(root || document).querySelectorAll(selector)];
+  const say = text => { const node = find("#announce"); if (node) node.textContent = text; };
+  window.openclaw = { say, find, findAll };
+
+  /* what a control opens: <button data-show="#id" aria-expanded aria-controls> */
+  function toggle(button, open) {
+    const panel = find(button.dataset.show);
+    if (!panel) return;
+    panel.hidden = !open;
+    findAll(`[data-show="${button.dataset.show}"]`).forEach(twin => twin.setAttribute("aria-expanded", String(open)));
+    if (open) find("input, select, textarea, button, a[href]", panel)?.focus();
+  }
+  function closePops(except) {
+    findAll("[data-show][aria-expanded=true]").forEach(button => {
+      const panel = find(button.dataset.show);
+      if (!panel || !panel.matches("[data-pop]") || panel.contains(except) || button.contains(except)) return;
+      toggle(button, false);
+    });
+  }
+  function nav(open) {
+    const side = find("#nav");
+    if (!side) return;
+    side.classList.toggle("open", open);
+    findAll("[data-nav-toggle]").forEach(button => button.setAttribute("aria-expanded", String(open)));
+    if (open) find("a", side)?.focus();
+  }
+  document.addEventListener("click", event => {
+    const target = event.target;
+    closePops(target);
+    const opener = target.closest("[data-nav-toggle]");
+    if (opener) { event.preventDefault(); nav(!find("#nav").classList.contains("open")); } else if (!target.closest("#nav")) nav(false);
+    const show = target.closest("[data-show]");
+    if (show) toggle(show, find(show.dataset.show)?.hidden === true);
+    const hide = target.closest("[data-hide]");
+    if (hide) { const button = find(`[data-show="${hide.dataset.hide}"]`); if (button) { toggle(button, false); button.focus(); } }
+    const dialog = target.closest("[data-dialog]");
+    if (dialog) openDialog(find(dialog.dataset.dialog));
+    const tab = target.closest("[role=tab]");
+    if (tab) pick(tab);
+    const copy = target.closest("[data-copy]");
+    if (copy) copyText(copy);
+    if (target.closest("[data-reload]")) location.reload();
+  });
+  document.addEventListener("keydown", event => {
+    if (event.key === "Escape") {
+      const open = findAll("[data-show][aria-expanded=true]").find(button => find(button.dataset.show)?.contains(document.activeElement));
+      if (open) { toggle(open, false); open.focus(); }
+      if (find("#nav.open")) { nav(false); find("[data-nav-toggle]")?.focus(); }
+    }
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") { event.preventDefault(); openDialog(find("#palette")); }
+  });
+  function openDialog(dialog) {
+    if (!dialog || dialog.open) return;
+    dialog.showModal();
+    find("input, button", dialog)?.focus();
+  }
+
+  /* copying: data-copy holds the text, or the id of the element whose text is meant */
+  async function copyText(button) {
+    const source = button.dataset.copy;
+    const text = source.startsWith("#") ? find(source)?.textContent ?? "" : source;
+    try {
+      await navigator.clipboard.writeText(text);
+      say(button.dataset.copied || "");
+      button.dataset.done = "true";
+      setTimeout(() => delete button.dataset.done, 1500);
+    } catch { /* no clipboard: the text stays selectable */ }
+  }
+
+  /* tabs: <button role=tab aria-controls=id> */
+  function pick(tab) {
+    findAll("[role=tab]", tab.closest("[role=tablist]")).forEach(other => {
+      const on = other === tab;
+      other.setAttribute("aria-selected", String(on));
+      other.tabIndex = on ? 0 : -1;
+      const panel = document.getElementById(other.getAttribute("aria-controls"));
+      if (panel) panel.hidden = !on;
+    });
+  }
+  document.addEventListener("keydown", event => {
+    const tab = event.target.closest?.("[role=tab]");
+    if (!tab || (event.key !== "ArrowRight" && event.key !== "ArrowLeft")) return;
+    const all = findAll("[role=tab]", tab.closest("[role=tablist]"));
+    const next = all[(all.indexOf(tab) + (event.key === "ArrowRight" ? 1 : -1) + all.length) % all.length];
+    next.focus();
+    pick(next);
+  });
+  if (location.hash) { const tab = find(`[role=tab][aria-controls="${CSS.escape(location.hash.slice(1))}"]`); if (tab) pick(tab); }
+
+  /* palette: the menu's own entries, filtered here; the last one asks audit */
+  const palette = find("#palette");
+  if (palette) {
+    const input = find("input", palette);
+    const options = () => findAll("[role=option]:not([hidden])", palette);
+    const mark = option => {
+      findAll("[role=option]", palette).forEach(other => other.setAttribute("aria-selected", String(other === option)));
+      input.setAttribute("aria-activedescendant", option?.id || "");
+    };
+    const filter = () => {
+      const wanted = input.value.trim().toLocaleLowerCase();
+      findAll("[role=option]", palette).forEach(option => {
+        const search = option.dataset.search;
+        if (search !== undefined) {
+          option.hidden = !wanted;
+          find("[data-term]", option).textContent = input.value.trim();
+          option.href = search + encodeURIComponent(input.value.trim());
+        } else option.hidden = !option.textContent.toLocaleLowerCase().includes(wanted);
+      });
+      mark(options()[0]);
+    };
+    input.addEventListener("input", filter);
+    palette.addEventListener("toggle", filter);
+    input.addEventListener("keydown", event => {
+      const all = options();
+      const at = all.findIndex(option => option.getAttribute("aria-selected") === "true");
+      if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+        event.preventDefault();
+        mark(all[(at + (event.key === "ArrowDown" ? 1 : -1) + all.length) % all.length]);
+      }
+      if (event.key === "Enter" && all[at]) { event.preventDefault(); all[at].click(); }
+    });
+    filter();
+  }
+
+  /* forms that send themselves when a choice changes; without scripts their button does it */
+  document.addEventListener("change", event => { const form = event.target.closest("form[data-autosend]"); if (form) form.requestSubmit(); });
+  findAll("form[data-autosend] [data-without-script]").forEach(button => { button.hidden = true; });
+})();
