@@ -1,5 +1,6 @@
 """Requests to a person, and the standing grants that came from their answers."""
 
+import json
 from typing import ClassVar
 
 from django.conf import settings
@@ -8,9 +9,12 @@ from django.db import models
 from django.db.models import Q
 
 from apps.approvals.states import ALLOWED, Decision, State
+from apps.firewall.engine.exec_policy import AllowEntry
 from apps.firewall.identifiers import new_id, show_id
+from apps.keys.seal import unseal
 from apps.registry.models import Environment
 
+ARGV_PURPOSE = "grant.argv"
 DECISIONS = [decision.value for decision in Decision]
 
 
@@ -120,8 +124,8 @@ class Approval(models.Model):
 class Grant(models.Model):
     """A standing "always": what one agent, or every agent, may run without asking again.
 
-    An exec grant names the real path of the binary in `pattern` and either the exact `argv` or an `arg_pattern`;
-    a grant for another tool holds the digest of its exact params.
+    An exec grant names the real path of the binary in `pattern` and either the exact argv (sealed: arguments may hold
+    secrets) or an `arg_pattern`; a grant for another tool holds the digest of its exact params. `shown` is masked.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -130,7 +134,7 @@ class Grant(models.Model):
     tool = models.TextField()
     pattern = models.TextField(blank=True)
     arg_pattern = models.TextField(blank=True)
-    argv = ArrayField(models.TextField(), null=True)
+    sealed_argv = models.BinaryField(null=True)
     params_digest = models.CharField(max_length=64, blank=True)
     shown = models.TextField(blank=True)
     created_at = models.DateTimeField()
@@ -155,3 +159,17 @@ class Grant(models.Model):
     @property
     def shown_id(self) -> str:
         return show_id("grant", self.pk)
+
+    @property
+    def argv(self) -> tuple[str, ...] | None:
+        """The exact words this grant covers; None when a pattern says it."""
+        if self.sealed_argv is None:
+            return None
+        return tuple(json.loads(unseal(bytes(self.sealed_argv), purpose=ARGV_PURPOSE)))
+
+    @property
+    def entry(self) -> AllowEntry:
+        """How the engine's judge sees an exec grant."""
+        return AllowEntry(
+            pattern=self.pattern, arg_pattern=self.arg_pattern or None, argv=self.argv, source=Decision.ALLOW_ALWAYS
+        )

@@ -77,7 +77,7 @@ class Migration(migrations.Migration):
                 ('tool', models.TextField()),
                 ('pattern', models.TextField(blank=True)),
                 ('arg_pattern', models.TextField(blank=True)),
-                ('argv', django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), null=True, size=None)),
+                ('sealed_argv', models.BinaryField(null=True)),
                 ('params_digest', models.CharField(blank=True, max_length=64)),
                 ('shown', models.TextField(blank=True)),
                 ('created_at', models.DateTimeField()),

@@ -1,0 +1,118 @@
+"""Standing grants: made by "always", used by the runtime, revoked by people."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F
+
+from apps.accounts.access import Principal
+from apps.accounts.models import User
+from apps.approvals.drafts import GrantScope
+from apps.approvals.errors import GrantNotFoundError, GrantScopeError
+from apps.approvals.models import ARGV_PURPOSE, Approval, Grant
+from apps.approvals.records import actor_of, grant_entry
+from apps.approvals.sealing import unsealed_action
+from apps.audit.chain import canonical, storable
+from apps.audit.drafts import EntryKind
+from apps.audit.services import entry_record
+from apps.events.notices import announce
+from apps.firewall.engine.exec_policy.patterns import PatternError, argument_expression
+from apps.keys.seal import seal
+
+GLOB_MARKS = "*?"
+
+
+def params_digest(params: Mapping[str, Any]) -> str:
+    """Digest the exact params of a call, as hex SHA-256: what a grant for a tool other than exec covers."""
+    return hashlib.sha256(canonical(storable(params))).hexdigest()
+
+
+def grant_create(approval: Approval, *, by: Principal, at: datetime, scope: GrantScope) -> Grant:
+    """Keep an "always". Part of `approval_resolve`, inside its transaction.
+
+    Raises:
+        GrantScopeError: the scope cannot be kept as asked.
+        AuditUnavailableError: the ledger refuses; nothing was granted.
+    """
+    grant = Grant(
+        environment=approval.environment,
+        agent="" if scope.every_agent else approval.agent,
+        tool=approval.tool,
+        created_at=at,
+        created_by=by if isinstance(by, User) else None,
+        created_by_label=str(by),
+        approval=approval,
+        expires_at=None if scope.days is None else at + timedelta(days=scope.days),
+    )
+    action = unsealed_action(approval)
+    if approval.kind == Approval.Kind.EXEC:
+        _cover_command(grant, approval, action.get("argv"), scope)
+    elif scope.arg_pattern:
+        raise GrantScopeError("only commands have arguments that a pattern could name")
+    else:
+        grant.params_digest = params_digest(action.get("params") or {})
+        grant.shown = approval.title or approval.tool
+    grant.save(force_insert=True)
+    announce("grant.created", id=grant.pk, environment=approval.environment.slug)
+    entry_record(grant_entry(grant, EntryKind.GRANT_CREATED, actor=actor_of(by), at=at))
+    return grant
+
+
+def grant_used(grant: Grant, *, at: datetime, call_id: UUID, session_key: str = "") -> None:
+    """Count a use: a call ran without asking because of this grant.
+
+    Raises:
+        AuditUnavailableError: the ledger refuses; the call must not run.
+    """
+    with transaction.atomic():
+        Grant.objects.filter(pk=grant.pk).update(uses=F("uses") + 1, last_used_at=at)
+        entry_record(
+            grant_entry(grant, EntryKind.GRANT_USED, actor="system", at=at, call_id=call_id, session_key=session_key)
+        )
+
+
+def grant_revoke(grant: Grant, *, by: Principal, at: datetime) -> Grant:
+    """End a grant: the next such call asks again. A grant that was revoked before stays as it is.
+
+    Raises:
+        AuditUnavailableError: the ledger refuses; the grant still stands.
+    """
+    with transaction.atomic():
+        try:
+            grant = Grant.objects.select_for_update(of=("self",)).select_related("environment").get(pk=grant.pk)
+        except Grant.DoesNotExist:
+            raise GrantNotFoundError("no such grant") from None
+        if grant.revoked_at is not None:
+            return grant
+        grant.revoked_at = at
+        grant.revoked_by_label = str(by)
+        grant.save(update_fields=["revoked_at", "revoked_by_label"])
+        announce("grant.revoked", id=grant.pk, environment=grant.environment.slug)
+        entry_record(grant_entry(grant, EntryKind.GRANT_REVOKED, actor=actor_of(by), at=at))
+    return grant
+
+
+def _cover_command(grant: Grant, approval: Approval, argv: Sequence[str] | None, scope: GrantScope) -> None:
+    path = approval.resolved_path
+    if not path.startswith("/") or any(mark in path for mark in GLOB_MARKS):
+        raise GrantScopeError("the program has no real path that a rule could name")
+    grant.pattern = path
+    if not scope.arg_pattern:
+        if not argv:
+            raise GrantScopeError("the request does not say which arguments it would run with")
+        grant.sealed_argv = seal(json.dumps(list(argv)).encode(), purpose=ARGV_PURPOSE)
+        grant.shown = approval.command or " ".join(approval.argv)
+        return
+    if not (scope.arg_pattern.startswith("^") and scope.arg_pattern.endswith("$")):
+        raise GrantScopeError("anchor the pattern with ^ and $")
+    try:
+        argument_expression(scope.arg_pattern)
+    except PatternError as exc:
+        raise GrantScopeError(str(exc)) from exc
+    grant.arg_pattern = scope.arg_pattern
+    grant.shown = f"{path} {scope.arg_pattern}"

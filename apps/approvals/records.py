@@ -1,0 +1,85 @@
+"""How the ledger tells of approvals and grants."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from apps.accounts.access import Principal
+from apps.approvals.models import Approval, Grant
+from apps.audit.drafts import EntryDecision, EntryDraft, EntryKind
+
+
+def approval_entry(
+    approval: Approval,
+    kind: EntryKind,
+    *,
+    actor: str,
+    at: datetime,
+    status: str,
+    reason: str = "",
+    params: Any = None,
+    sensitive_fields: tuple[str, ...] = (),
+) -> EntryDraft:
+    """Draft an entry about an approval; it repeats the call's own columns, so that filters find it."""
+    verdict = {"requested": "ask", "allowed_once": "allow", "allowed_always": "allow"}.get(status, "deny")
+    changes = {"digest": approval.action_digest, "expires_at": approval.expires_at.isoformat()}
+    if approval.scope is not None:
+        changes["scope"] = approval.scope
+    return EntryDraft(
+        kind=kind,
+        actor=actor,
+        environment=approval.environment.slug,
+        agent=approval.agent,
+        session_key=approval.session_key,
+        channel=approval.channel,
+        sender=approval.sender,
+        tool=approval.tool,
+        call_id=approval.call_id,
+        approval_id=approval.pk,
+        params=params,
+        sensitive_fields=sensitive_fields,
+        status=status,
+        duration_ms=_waited_ms(approval),
+        decision=EntryDecision(
+            verdict=verdict, layer=approval.reason_layer, rule=approval.reason_rule, reason=reason or approval.reason
+        ),
+        snapshot_digest=approval.snapshot_digest,
+        trace_id=approval.trace_id,
+        changes=changes,
+        at=at,
+    )
+
+
+def grant_entry(
+    grant: Grant, kind: EntryKind, *, actor: str, at: datetime, call_id: UUID | None = None, session_key: str = ""
+) -> EntryDraft:
+    """Draft an entry about a standing grant."""
+    return EntryDraft(
+        kind=kind,
+        actor=actor,
+        environment=grant.environment.slug,
+        agent=grant.agent,
+        session_key=session_key,
+        tool=grant.tool,
+        call_id=call_id,
+        approval_id=None if call_id else grant.approval_id,
+        changes={
+            "grant": grant.shown_id,
+            "shown": grant.shown,
+            "pattern": grant.pattern,
+            "arg_pattern": grant.arg_pattern,
+            "expires_at": None if grant.expires_at is None else grant.expires_at.isoformat(),
+        },
+        at=at,
+    )
+
+
+def actor_of(by: Principal | None) -> str:
+    """Name a person or token as the ledger does."""
+    return str(getattr(by, "actor", "")) or "system"
+
+
+def _waited_ms(approval: Approval) -> int | None:
+    if approval.decided_at is None:
+        return None
+    return max(0, round((approval.decided_at - approval.requested_at).total_seconds() * 1000))
