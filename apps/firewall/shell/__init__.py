@@ -1,1 +1,5 @@
-"""READS commands: a shell grammar turns lines into the dataclasses that engine.exec_policy judges."""
+"""READS commands: turns a line into the dataclasses that engine.exec_policy judges. Runs nothing, decides nothing."""
+
+from apps.firewall.shell.words import read_line
+
+__all__ = ["read_line"]
