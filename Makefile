@@ -8,7 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ENVPY := $(BIN)/python
 MANAGE := $(ENVPY) manage.py
-EMBEDDED := $(ENVPY) -m openclaw_admin.embedded run --
+EMBEDDED := OPENCLAW_ADMIN_TESTING=1 $(ENVPY) -m openclaw_admin.embedded run --
 WORKERS ?= 2
 HOST ?= 127.0.0.1
 PORT ?= 8000
@@ -106,7 +106,7 @@ test: setup system lint types
 	$(EMBEDDED) $(BIN)/pytest -m "not journey and not slow" -q -n $(WORKERS) --dist loadfile
 
 test-fast: $(VENV)/.dev
-	$(BIN)/pytest -q tests/firewall -m "not slow"
+	OPENCLAW_ADMIN_TESTING=1 $(BIN)/pytest -q tests/firewall -m "not slow"
 
 test-all: setup system lint types
 	$(EMBEDDED) $(BIN)/pytest -m journey -q

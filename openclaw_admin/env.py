@@ -52,6 +52,14 @@ def seconds(name: str, default: float) -> float:
     return number
 
 
+def choice(name: str, allowed: tuple[str, ...]) -> str:
+    """Read one of some words; the first is the default."""
+    value = text(name, allowed[0])
+    if value not in allowed:
+        raise SettingError(name, f"`{value}` is none of {', '.join(word or 'empty' for word in allowed)}")
+    return value
+
+
 def words(name: str, default: tuple[str, ...] = ()) -> list[str]:
     """Read a list separated by commas."""
     value = text(name)

@@ -1,9 +1,9 @@
 """Every setting, read once. Deployments differ only through the variables in README's table."""
 
 from pathlib import Path
-from urllib.parse import unquote, urlparse
 
 from openclaw_admin import __version__, env
+from openclaw_admin.database_url import database_settings
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(env.text("OPENCLAW_ADMIN_VAR", str(BASE_DIR / "var")))
@@ -30,35 +30,36 @@ SEAL_KEY = env.secret("OPENCLAW_ADMIN_SEAL_KEY")
 SIGNING_KEY = env.secret("OPENCLAW_ADMIN_SIGNING_KEY")
 
 
-def _database(url: str) -> dict[str, object]:
-    parts = urlparse(url)
-    if parts.scheme not in {"postgres", "postgresql"}:
-        raise env.SettingError("DATABASE_URL", "must start with postgresql://")
-    query = dict(pair.partition("=")[::2] for pair in parts.query.split("&") if pair)
-    return {
-        "ENGINE": "django.db.backends.postgresql",
-        "NAME": unquote(parts.path.lstrip("/")) or "openclaw_admin",
-        "USER": unquote(parts.username or ""),
-        "PASSWORD": unquote(parts.password or ""),
-        "HOST": unquote(query.pop("host", "")) or parts.hostname or "",
-        "PORT": str(parts.port or ""),
-        "OPTIONS": query,
-        "CONN_MAX_AGE": 0 if TESTING else 60,
-        "CONN_HEALTH_CHECKS": not TESTING,
-        "TEST": {"NAME": env.text("TEST_DATABASE_NAME") or None},
-    }
+def _noted(name: str) -> str:
+    """Read the address that a running `serve` has noted for the other commands of this installation."""
+    try:
+        return (NOTES_DIR / name).read_text(encoding="utf-8")
+    except OSError:
+        return ""
 
+
+# Without DATABASE_URL, `serve` runs a PostgreSQL of its own: `system`, `wheel`, or empty for the first that fits.
+IS_DATABASE_EMBEDDED = not env.secret("DATABASE_URL")
+POSTGRES_WANTED = env.choice("OPENCLAW_ADMIN_POSTGRES", ("", "system", "wheel"))
+POSTGRES_HOME = env.text("OPENCLAW_ADMIN_POSTGRES_HOME")
+NOTES_DIR = VAR_DIR / "run"
 
 # Two roles: `default` serves without UPDATE or DELETE on the audit tables, `owner` migrates.
-DATABASE_URL = env.secret("DATABASE_URL") or "postgresql:///openclaw_admin"
-DATABASE_OWNER_URL = env.secret("DATABASE_OWNER_URL") or DATABASE_URL
-DATABASES = {"default": _database(DATABASE_URL), "owner": _database(DATABASE_OWNER_URL)}
+DATABASE_URL = env.secret("DATABASE_URL") or _noted("database_url") or "postgresql:///openclaw_admin"
+DATABASE_OWNER_URL = (
+    env.secret("DATABASE_OWNER_URL") or (_noted("database_owner_url") if IS_DATABASE_EMBEDDED else "") or DATABASE_URL
+)
+DATABASES = {
+    "default": database_settings(DATABASE_URL, is_testing=TESTING),
+    "owner": database_settings(DATABASE_OWNER_URL, is_testing=TESTING),
+}
 DATABASES["owner"]["TEST"] = {"MIRROR": "default"}
 DATABASE_ROUTERS: list[str] = []
 
 REDIS_URL = env.secret("REDIS_URL")
 
 INSTALLED_APPS = [
+    "openclaw_admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -185,6 +186,10 @@ CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}
 CELERY_BROKER_URL = REDIS_URL or "memory://"
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TIMEZONE = "UTC"
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BROKER_TRANSPORT_OPTIONS = {} if REDIS_URL else {"polling_interval": 0.2}
+CELERY_BEAT_SCHEDULE: dict[str, dict[str, object]] = {}
+CELERY_TASKS_AT_START: list[str] = []
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_HTTPS
 SESSION_COOKIE_HTTPONLY = True

@@ -1,0 +1,99 @@
+"""Makes a database ready to serve: migrations by the owner, rights for the application, nothing more on the ledger."""
+
+import errno
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import psycopg
+from django.apps import apps
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connections
+from django.db.backends.utils import CursorWrapper
+from django.db.utils import DatabaseError, OperationalError
+from psycopg import sql
+
+from openclaw_admin.embedded.errors import EmbeddedError
+
+PREPARE_LOCK = 7_020_317_204  # any number that nothing else locks: two starts at once migrate one after the other
+GRANTS = (
+    "GRANT USAGE ON SCHEMA public TO {role}",
+    "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {role}",
+    "GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO {role}",
+)
+_REASON = re.compile(r"(?:failed|FATAL): +(?!.*(?:failed|FATAL): )(.*)")
+
+
+def append_only_tables() -> list[str]:
+    """Name the tables that each application declares append-only."""
+    return [table for config in apps.get_app_configs() for table in getattr(config, "append_only_tables", ())]
+
+
+def grant_to_application(cursor: CursorWrapper, role: str) -> None:
+    """Let the application's role serve: rows of every table, but the append-only ones can only grow.
+
+    A partition is reached through its parent only, so nothing is granted on it.
+    """
+    name = sql.Identifier(role)
+    for statement in GRANTS:
+        cursor.execute(sql.SQL(statement).format(role=name))
+    for table in append_only_tables():
+        revoke = sql.SQL("REVOKE UPDATE, DELETE, TRUNCATE ON {table} FROM {role}")
+        cursor.execute(revoke.format(table=sql.Identifier(table), role=name))
+        cursor.execute("SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = %s::regclass", [table])
+        for (partition,) in cursor.fetchall():
+            revoke = sql.SQL("REVOKE ALL ON {table} FROM {role}")
+            cursor.execute(revoke.format(table=sql.Identifier(partition), role=name))
+
+
+def prepare(write: Callable[[str], object]) -> None:
+    """Migrate as the owner and give the application its rights; repeating it is harmless.
+
+    Raises:
+        EmbeddedError: the database cannot be reached, or its disk is full; one sentence.
+    """
+    with one_sentence(), connections["owner"].cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [PREPARE_LOCK])
+        try:
+            call_command("migrate", database="owner", interactive=False, verbosity=0)
+            role, owner = settings.DATABASES["default"]["USER"], settings.DATABASES["owner"]["USER"]
+            if role and role != owner:
+                grant_to_application(cursor, str(role))
+            else:
+                write("one database role only: triggers guard the audit ledger, set DATABASE_OWNER_URL for a second")
+        finally:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [PREPARE_LOCK])
+    connections["owner"].close()
+
+
+@contextmanager
+def one_sentence() -> Iterator[None]:
+    """Turn a database that cannot be used into one sentence for the person at the terminal."""
+    try:
+        yield
+    except DatabaseError as exc:
+        if isinstance(exc.__cause__, psycopg.errors.DiskFull):
+            raise EmbeddedError("the disk of the database is full: free some space and start again") from exc
+        if not isinstance(exc, OperationalError):
+            raise
+        lines = str(exc).strip().splitlines() or [type(exc).__name__]
+        match = _REASON.search(lines[0])
+        raise EmbeddedError(f"cannot use the database at {address()}: {match[1] if match else lines[0]}") from exc
+
+
+def address() -> str:
+    """Name the database without its password."""
+    owner = settings.DATABASES["owner"]
+    where = f"{owner['HOST'] or 'the local socket'}{':' if owner['PORT'] else ''}{owner['PORT']}"
+    return f"{where}/{owner['NAME']}"
+
+
+def is_disk_full(exc: BaseException) -> bool:
+    """Say whether an error, or what caused it, is a full disk."""
+    seen: BaseException | None = exc
+    while seen is not None:
+        if isinstance(seen, psycopg.errors.DiskFull) or getattr(seen, "errno", None) == errno.ENOSPC:
+            return True
+        seen = seen.__cause__ or seen.__context__
+    return False

@@ -1,0 +1,161 @@
+"""`manage.py serve`: from a folder to a served product, and back to nothing running."""
+
+import os
+import secrets
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+import uvicorn
+from django.conf import settings
+
+from apps.keys.files import secret_bytes
+from openclaw_admin import database
+from openclaw_admin.database_url import database_settings
+from openclaw_admin.embedded.errors import EmbeddedError
+from openclaw_admin.embedded.postgres import Addresses, Postgres
+
+GRACE_S = 5
+BACKLOG = 512
+ROOTS_FOLDER = Path("/var/lib/openclaw-admin")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line says."""
+
+    host: str
+    port: int
+    with_demo: bool
+    with_background: bool
+
+
+def serve(options: Options, write: Callable[[str], object]) -> None:
+    """Start what is missing, serve until a signal comes, end everything that was started.
+
+    Raises:
+        EmbeddedError: it cannot be served; the message is one sentence.
+    """
+    signal.signal(signal.SIGTERM, _end)
+    with ExitStack() as stack:
+        listening = stack.enter_context(bind(options.host, options.port))
+        address = f"http://{_shown(options.host)}:{options.port}"
+        if settings.IS_DATABASE_EMBEDDED:
+            stack.callback(start_database(address, write))
+        database.prepare(write)
+        welcome(address, write)
+        if options.with_background:
+            stack.callback(start_background())
+        run_server(listening)
+        write("stopping")
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """Take the port before anything is started."""
+    try:
+        family, kind, protocol, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind, protocol)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind(where)
+            listening.listen(BACKLOG)
+        except OSError:
+            listening.close()
+            raise
+    except OSError as exc:
+        hint = ": stop the program that uses it, or choose another with --port (make run PORT=8001)"
+        reason = f"is taken{hint}" if exc.errno == 98 else f"cannot be used: {exc.strerror}"
+        raise EmbeddedError(f"port {port} of {host} {reason}") from exc
+    listening.set_inheritable(False)
+    return listening
+
+
+def postgres_home() -> Path:
+    """Choose the folder of the embedded PostgreSQL: as root outside the project, where a lowered user may go."""
+    if settings.POSTGRES_HOME:
+        return Path(settings.POSTGRES_HOME)
+    if os.geteuid() != 0:
+        return Path(settings.VAR_DIR) / "postgres"
+    name = secret_bytes(settings.VAR_DIR / "installation", lambda: secrets.token_hex(4).encode()).decode()
+    return ROOTS_FOLDER / name
+
+
+def start_database(address: str, write: Callable[[str], object]) -> Callable[[], None]:
+    """Start the embedded PostgreSQL and point this process at it; return what ends it."""
+    home = postgres_home()
+    server = Postgres(
+        home,
+        wanted=settings.POSTGRES_WANTED,
+        on_lost=lambda: os.kill(os.getpid(), signal.SIGTERM),
+    )
+    addresses = server.start()
+    server.describe(address)
+    notes = note_addresses(addresses)
+    for alias, url in (("default", addresses.url), ("owner", addresses.owner_url)):
+        settings.DATABASES[alias].update(database_settings(url))  # no connection was made before this line
+    write(f"PostgreSQL {server.version} ({server.kind}) in {home}")
+
+    def stop() -> None:
+        for note in notes:
+            note.unlink(missing_ok=True)
+        server.stop()
+
+    return stop
+
+
+def note_addresses(addresses: Addresses) -> list[Path]:
+    """Write both addresses to files of mode 0600, where other commands of this installation find them."""
+    notes = []
+    for name, url in (("database_url", addresses.url), ("database_owner_url", addresses.owner_url)):
+        note = settings.NOTES_DIR / name
+        note.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        note.unlink(missing_ok=True)
+        with os.fdopen(os.open(note, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(url)
+        notes.append(note)
+    return notes
+
+
+def start_background() -> Callable[[], None]:
+    from openclaw_admin.background import Background
+
+    background = Background()
+    background.start()
+    return background.stop
+
+
+def run_server(listening: socket.socket) -> None:
+    """Answer requests until SIGINT or SIGTERM."""
+    config = uvicorn.Config(
+        "openclaw_admin.asgi:application",
+        lifespan="on",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        timeout_graceful_shutdown=GRACE_S,
+        ws_max_size=64 * 1024,
+    )
+    server = uvicorn.Server(config)
+    try:
+        server.run(sockets=[listening])
+    except KeyboardInterrupt:
+        return
+    if not server.started:
+        raise EmbeddedError("the server did not start: the log above says why")
+
+
+def welcome(address: str, write: Callable[[str], object]) -> None:
+    write(f"OpenClaw Admin {settings.VERSION} serves {address}  (Ctrl-C ends it)")
+
+
+def _shown(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _end(_signal: int, _frame: FrameType | None) -> None:
+    sys.exit(0)
