@@ -1,6 +1,6 @@
 """Which environment a person looks at: the one kept in the session, else the first."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.http import HttpRequest
 
@@ -29,3 +29,12 @@ def chosen_environment(request: HttpRequest) -> "Environment | None":
         if environment.slug == wanted:
             return environment
     return known[0] if known else None
+
+
+def slug_of_session(session: Any) -> str:
+    """Find which environment a session looks at, for a socket; empty when there is none yet."""
+    wanted = session.get(SESSION_KEY)
+    slugs = [environment.slug for environment in environments()]
+    if wanted in slugs:
+        return str(wanted)
+    return slugs[0] if slugs else ""
