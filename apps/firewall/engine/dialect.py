@@ -90,11 +90,18 @@ class Dialect:
     group_candidates: bool  # several group ids are tried, from the most specific on
     empty_account_groups_count: bool  # an account's empty map replaces the channel's even when it is the only account
     caller_group_unchecked: bool  # a caller's group and channel are believed before those of the session key
-    core_channel_resolvers: bool  # the core itself knows channels whose groups nest in their own way
 
     # --- apply_patch ---
     apply_patch_opt_in: bool  # offered only when switched on, and only for `apply_patch_providers`
     apply_patch_providers: tuple[str, ...]
+
+    # --- session keys ---
+    key_case_ignored: bool  # keys are read in lower case (opaque ids apart), and empty segments count
+    key_agent_strict: bool  # a malformed key, or one without agent and default, is refused instead of meaning `main`
+    key_leading_subagent_counts: bool  # `subagent:` at the very start is a level, too
+    key_topic_is_thread: bool  # `:topic:` marks a thread as `:thread:` does, and the group is the part before it
+    key_chat_type_by_place: bool  # the kind of chat is read from its place in the key; else from any segment
+    cron_run_open_ended: bool  # a run of a cron job may be followed by further segments
 
 
 # the labels of both releases; the older one has no labels of its own
@@ -200,9 +207,14 @@ _RELEASE_2026_9: Final = Dialect(
     group_candidates=True,
     empty_account_groups_count=False,
     caller_group_unchecked=False,
-    core_channel_resolvers=False,
     apply_patch_opt_in=False,
     apply_patch_providers=(),
+    key_case_ignored=True,
+    key_agent_strict=True,
+    key_leading_subagent_counts=True,
+    key_topic_is_thread=False,
+    key_chat_type_by_place=True,
+    cron_run_open_ended=True,
 )
 
 _RELEASE_2026_2: Final = Dialect(
@@ -238,9 +250,14 @@ _RELEASE_2026_2: Final = Dialect(
     group_candidates=False,
     empty_account_groups_count=True,
     caller_group_unchecked=True,
-    core_channel_resolvers=True,
     apply_patch_opt_in=True,
     apply_patch_providers=("openai", "openai-codex"),
+    key_case_ignored=False,
+    key_agent_strict=False,
+    key_leading_subagent_counts=False,
+    key_topic_is_thread=True,
+    key_chat_type_by_place=False,
+    cron_run_open_ended=False,
 )
 
 DEFAULT_RELEASE: Final = _RELEASE_2026_9.release

@@ -1,0 +1,217 @@
+"""Group policy: which `tools` block of a channel counts for a conversation.
+
+Channels whose groups nest in their own way stand in `group_channels`; deriving channel and group from a session key in
+`group_caller`.
+Source: conformance README, `group_policy.jsonl`, "Rules of `tools`".
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Generic, TypeVar
+
+from apps.firewall.engine.dialect import Dialect
+from apps.firewall.engine.names import trim
+from apps.firewall.engine.senders import Sender, SenderIndex, compile_senders
+from apps.firewall.engine.session_key import slug_id
+
+T = TypeVar("T")
+
+ANY_GROUP: Final = "*"
+GROUPS: Final = "groups"
+DEFAULT_ACCOUNT: Final = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupEntry(Generic[T]):
+    """One entry of a map: a group, room, guild or team. `tools` None passes on, anything else is an answer."""
+
+    key: str
+    tools: T | None = None
+    senders: SenderIndex[T] | None = None
+    slug: str | None = None
+    channels: "GroupMap[T] | None" = None
+
+
+class GroupMap(Generic[T]):
+    """Entries by key, in document order."""
+
+    __slots__ = ("_by_slug", "_folded", "entries")
+
+    def __init__(self, entries: Iterable[GroupEntry[T]]) -> None:
+        self.entries = {entry.key: entry for entry in entries}
+        self._folded: dict[str, GroupEntry[T]] | None = None
+        self._by_slug: dict[Callable[[str], str], dict[str, GroupEntry[T]]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self.entries)
+
+    def get(self, key: str) -> GroupEntry[T] | None:
+        """Return the entry with exactly this key."""
+        return self.entries.get(key)
+
+    def get_folded(self, key: str) -> GroupEntry[T] | None:
+        """Return the first entry other than `*` whose key is equal ignoring case."""
+        if self._folded is None:
+            self._folded = {}
+            for entry in self.entries.values():
+                if entry.key != ANY_GROUP:
+                    self._folded.setdefault(entry.key.lower(), entry)
+        return self._folded.get(key.lower())
+
+    def first(self, keys: Iterable[str]) -> GroupEntry[T] | None:
+        """Return the entry of the first key that has one; blank keys are passed over."""
+        return next((self.entries[key] for key in keys if key and key in self.entries), None)
+
+    def first_by_slug(self, slug: Callable[[str], str], keys: Iterable[str]) -> GroupEntry[T] | None:
+        """Return the first entry, in document order, whose key has the slug of one of these keys."""
+        table = self._by_slug.get(slug)
+        if table is None:
+            table = self._by_slug[slug] = {}
+            for entry in self.entries.values():
+                table.setdefault(slug(entry.key), entry)
+        wanted = [table[each] for each in map(slug, keys) if each and each in table]
+        if len(wanted) < 2:
+            return wanted[0] if wanted else None
+        return next(entry for entry in self.entries.values() if any(entry is found for found in wanted))
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelGroups(Generic[T]):
+    """The maps of one channel by name (`groups`, `guilds`, `channels`, `teams`, `rooms`), and those of its accounts."""
+
+    maps: Mapping[str, GroupMap[T]] = field(default_factory=dict)
+    accounts: Mapping[str, Mapping[str, GroupMap[T]]] = field(default_factory=dict)
+
+    def account(self, account_id: str | None) -> Mapping[str, GroupMap[T]]:
+        """Return an account's own maps: by its normal id exactly, then ignoring case."""
+        wanted = slug_id(account_id) or DEFAULT_ACCOUNT
+        if wanted in self.accounts:
+            return self.accounts[wanted]
+        return next((maps for key, maps in self.accounts.items() if key.lower() == wanted), {})
+
+    def map_of(self, name: str, account_id: str | None) -> GroupMap[T] | None:
+        """Return an account's map, an empty one included, else the channel's."""
+        own = self.account(account_id).get(name)
+        return self.maps.get(name) if own is None else own
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupRequest:
+    """What is asked of a channel's groups.
+
+    Attributes:
+        group_ids: from the most specific on; the first is the group itself.
+        group_channel: the conversation's name.
+        group_space: the guild or team around it.
+        sender_policy_mode: `never` switches rules by sender off, where the release knows it.
+    """
+
+    group_ids: tuple[str | None, ...] = ()
+    sender: Sender = field(default_factory=Sender)
+    account_id: str | None = None
+    group_channel: str | None = None
+    group_space: str | None = None
+    case_ignored: bool = False
+    sender_policy_mode: str | None = None
+
+    @property
+    def group_id(self) -> str:
+        """The most specific group id, "" when there is none."""
+        return (self.group_ids[0] or "") if self.group_ids else ""
+
+    def for_group(self, group_id: str | None) -> "GroupRequest":
+        """Return the same request for one group id only."""
+        return replace(self, group_ids=(group_id,))
+
+
+@dataclass(frozen=True, slots=True)
+class GroupAnswer(Generic[T]):
+    """The block that counts, the keys of the entries it stands in, and the key of the rule by sender, if it is one."""
+
+    tools: T
+    path: tuple[str, ...]
+    sender_key: str | None = None
+
+
+def answer_of(
+    dialect: Dialect, entry: GroupEntry[T] | None, request: GroupRequest, *, inside: tuple[str, ...] = ()
+) -> GroupAnswer[T] | None:
+    """Return what one entry says: its rules by sender first, then its `tools`.
+
+    Args:
+        inside: keys of the entries around it.
+    """
+    if entry is None:
+        return None
+    path = (*inside, entry.key)
+    if entry.senders is not None and not (dialect.sender_policy_mode and request.sender_policy_mode == "never"):
+        found = entry.senders.find(request.sender)
+        if found is not None:
+            return GroupAnswer(found[1], path, found[0])
+    return None if entry.tools is None else GroupAnswer(entry.tools, path)
+
+
+def find_in_groups(dialect: Dialect, channel: ChannelGroups[T], request: GroupRequest) -> GroupAnswer[T] | None:
+    """Look a conversation up in a channel's plain map of groups."""
+    groups = _plain_groups(dialect, channel, request.account_id)
+    if groups is None:
+        return None
+    entry = _entry(dialect, groups, request)
+    return answer_of(dialect, entry, request) or answer_of(dialect, groups.get(ANY_GROUP), request)
+
+
+def _plain_groups(dialect: Dialect, channel: ChannelGroups[T], account_id: str | None) -> GroupMap[T] | None:
+    own = channel.account(account_id).get(GROUPS)
+    if own or (own is not None and (dialect.empty_account_groups_count or len(channel.accounts) > 1)):
+        return own
+    return channel.maps.get(GROUPS)
+
+
+def _entry(dialect: Dialect, groups: GroupMap[T], request: GroupRequest) -> GroupEntry[T] | None:
+    ids = request.group_ids if dialect.group_candidates else request.group_ids[:1]
+    for group_id in (trim(each or "") for each in ids):
+        entry = groups.get(group_id) if group_id else None
+        if entry is None and group_id and request.case_ignored:
+            entry = groups.get_folded(group_id)
+        if entry is not None:
+            return entry
+    return None
+
+
+def read_channel(
+    dialect: Dialect, block: object, read: Callable[[Any], T | None], *, senders: bool = True
+) -> ChannelGroups[T]:
+    """Read one channel of an `openclaw.json`.
+
+    Args:
+        read: makes an answer of a `tools` object, None of what is none.
+        senders: whether rules by sender are read, too.
+    """
+    names = (GROUPS, "guilds", "channels", "teams", "rooms")
+
+    def entries(value: Mapping[str, Any]) -> GroupMap[T]:
+        return GroupMap(entry(key, each) for key, each in value.items() if isinstance(each, Mapping))
+
+    def entry(key: str, value: Mapping[str, Any]) -> GroupEntry[T]:
+        rules, nested, slug = value.get("toolsBySender"), value.get("channels"), value.get("slug")
+        return GroupEntry(
+            key,
+            read(value.get("tools")),
+            compile_senders(dialect, ((rule, read(policy)) for rule, policy in rules.items()))
+            if senders and isinstance(rules, Mapping)
+            else None,
+            slug if isinstance(slug, str) else None,
+            entries(nested) if isinstance(nested, Mapping) else None,
+        )
+
+    def maps(value: Mapping[str, Any]) -> dict[str, GroupMap[T]]:
+        return {name: entries(value[name]) for name in names if isinstance(value.get(name), Mapping)}
+
+    block = block if isinstance(block, Mapping) else {}
+    accounts = block.get("accounts")
+    return ChannelGroups(
+        maps(block),
+        {key: maps(value) if isinstance(value, Mapping) else {} for key, value in accounts.items()}
+        if isinstance(accounts, Mapping)
+        else {},
+    )

@@ -1,0 +1,111 @@
+"""Rules by sender: which policy of a `toolsBySender` block counts for the person who speaks.
+
+Source: conformance README, "Rules of `by_sender`".
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from apps.firewall.engine.dialect import Dialect
+from apps.firewall.engine.names import fold, trim
+
+P = TypeVar("P")
+Found = tuple[str, P]
+"""The key of the rule that matched, as written, and its policy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """What is known of the person who speaks, and the channel they speak on."""
+
+    id: str | None = None
+    username: str | None = None
+    name: str | None = None
+    e164: str | None = None
+    channel: str | None = None
+
+
+class SenderIndex(Generic[P]):
+    """The rules of one block as dictionaries: finding one costs the same with three rules as with 100,000."""
+
+    __slots__ = ("_aliases", "_by_channel", "_by_e164", "_by_id", "_by_name", "_by_username", "everyone")
+
+    def __init__(self, dialect: Dialect, rules: Iterable[tuple[str, P | None]]) -> None:
+        self._aliases = dialect.channel_aliases
+        self._by_id: dict[str, Found[P]] = {}
+        self._by_e164: dict[str, Found[P]] = {}
+        self._by_username: dict[str, Found[P]] = {}
+        self._by_name: dict[str, Found[P]] = {}
+        self._by_channel: dict[tuple[str, str], Found[P]] = {}
+        self.everyone: Found[P] | None = None
+        tables = {"id": self._by_id, "e164": self._by_e164, "username": self._by_username, "name": self._by_name}
+        for key, policy in rules:
+            if policy is None:
+                continue
+            folded = fold(key)
+            if folded == "*":
+                self.everyone = (key, policy)
+                continue
+            kind, colon, value = folded.partition(":")
+            if colon and kind in tables:
+                value = trim(value)
+                table = tables[kind]
+                if kind == "username":
+                    value = value.removeprefix("@")
+            elif colon and kind == "channel" and dialect.sender_channel_keys:
+                channel, _, sender = value.partition(":")
+                if trim(channel) and trim(sender):
+                    place = (normalize_channel(dialect, channel), trim(sender))
+                    self._by_channel.setdefault(place, (key, policy))
+                continue
+            else:
+                value = folded.removeprefix("@")
+                table = self._by_id
+            if value:
+                table.setdefault(value, (key, policy))
+
+    def __len__(self) -> int:
+        typed = len(self._by_id) + len(self._by_e164) + len(self._by_username) + len(self._by_name)
+        return typed + len(self._by_channel) + (self.everyone is not None)
+
+    def find(self, sender: Sender) -> Found[P] | None:
+        """Return the rule that counts: by channel and id, id, phone number, user name, name, then `*`."""
+        if sender.id:
+            found = self._find_id(fold(sender.id), sender.channel)
+            if found is not None:
+                return found
+        if sender.e164 and self._by_e164:
+            found = self._by_e164.get(fold(sender.e164))
+            if found is not None:
+                return found
+        if sender.username and self._by_username:
+            found = self._by_username.get(fold(sender.username).removeprefix("@"))
+            if found is not None:
+                return found
+        if sender.name and self._by_name:
+            found = self._by_name.get(fold(sender.name))
+            if found is not None:
+                return found
+        return self.everyone
+
+    def _find_id(self, folded: str, channel: str | None) -> Found[P] | None:
+        bare = folded.removeprefix("@")
+        if self._by_channel and channel:
+            place = fold(channel)
+            place = self._aliases.get(place, place)
+            found = self._by_channel.get((place, folded)) or self._by_channel.get((place, bare))
+            if found is not None:
+                return found
+        return self._by_id.get(folded) or self._by_id.get(bare)
+
+
+def compile_senders(dialect: Dialect, rules: Iterable[tuple[str, P | None]]) -> SenderIndex[P]:
+    """Prepare the rules of one block, in document order; a rule without policy is passed over."""
+    return SenderIndex(dialect, rules)
+
+
+def normalize_channel(dialect: Dialect, channel: str) -> str:
+    """Return a channel's own name for any of its spellings."""
+    folded = fold(channel)
+    return dialect.channel_aliases.get(folded, folded)
