@@ -31,6 +31,17 @@ class Account:
         if self.uid is not None and self.gid is not None:
             os.chown(path, self.uid, self.gid)
 
+    def first_closed(self, folder: Path) -> Path | None:
+        """Name the first folder on the way to this one that the account may not enter; None when the way is open."""
+        if self.uid is None:
+            return None
+        for step in reversed((folder, *folder.absolute().parents)):
+            status = step.stat()
+            right = 0o100 if status.st_uid == self.uid else 0o010 if status.st_gid == self.gid else 0o001
+            if not status.st_mode & right:
+                return step
+        return None
+
 
 def lowered_account() -> Account:
     """Choose the account of the services: ourselves, or an unprivileged one when we are root."""

@@ -137,6 +137,12 @@ class Postgres:
     def _make_home(self) -> None:
         self.home.mkdir(parents=True, exist_ok=True)
         self.home.chmod(0o700 if self.account.uid is None else 0o711)
+        closed = self.account.first_closed(self.home)
+        if closed is not None:
+            raise EmbeddedError(
+                f"the account `{self.account.name}`, which runs PostgreSQL for root, may not enter {closed}: "
+                "name another folder in OPENCLAW_ADMIN_POSTGRES_HOME"
+            )
 
     def _take_lock(self) -> None:
         lock = (self.home / "lock").open("a+", encoding="utf-8")

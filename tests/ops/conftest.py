@@ -1,0 +1,105 @@
+"""Folders and processes for tests that start real servers."""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from openclaw_admin.embedded.binaries import SYSTEM, WHEEL, system_binaries
+from openclaw_admin.embedded.children import lowered_account
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """A folder that a lowered account may enter; pytest's own are closed to it."""
+    folder = Path(tempfile.mkdtemp(prefix="oca-ops-"))
+    folder.chmod(0o711)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(params=[SYSTEM, WHEEL])
+def kind(request: pytest.FixtureRequest) -> str:
+    """Both PostgreSQLs: the system's, and the files of the wheel."""
+    if request.param == SYSTEM and not system_binaries(lowered_account()):
+        pytest.skip("this system has no PostgreSQL")
+    return str(request.param)
+
+
+class Serve:
+    """One `manage.py serve` as a real process, and what it said."""
+
+    def __init__(self, *arguments: str, environment: dict[str, str], log: Path) -> None:
+        self.log = log
+        with log.open("ab") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, "manage.py", "serve", *arguments],
+                cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output, process_group=0,
+            )  # fmt: skip
+
+    @property
+    def said(self) -> str:
+        return self.log.read_text(errors="replace")
+
+    def wait_for(self, text: str, *, timeout_s: float = 60) -> str:
+        deadline = time.monotonic() + timeout_s
+        while time.monotonic() < deadline:
+            if text in self.said:
+                return self.said
+            if self.process.poll() is not None:
+                break
+            time.sleep(0.05)
+        raise AssertionError(f"`{text}` was not said:\n{self.said}")
+
+    def end(self, number: int = signal.SIGINT, *, timeout_s: float = 30) -> int:
+        """Send a signal to the server alone and return its exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        return self.process.wait(timeout_s)
+
+
+def processes_of(mark: str) -> list[str]:
+    """Command lines of running processes that hold a text."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            if mark in command and int(entry.name) != os.getpid():
+                found.append(command)
+    return found
+
+
+@pytest.fixture
+def serve(home: Path) -> Iterator[Callable[..., Serve]]:
+    """Start `manage.py serve` with everything below `home`; whatever still runs afterwards is ended."""
+    started: list[Serve] = []
+
+    def start(*arguments: str, **variables: str) -> Serve:
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(home),
+            "OPENCLAW_ADMIN_VAR": str(home / "var"),
+            "OPENCLAW_ADMIN_POSTGRES_HOME": str(home / "postgres"),
+            "OPENCLAW_ADMIN_POSTGRES": os.environ.get("OPENCLAW_ADMIN_POSTGRES", ""),
+            **variables,
+        }
+        started.append(Serve(*arguments, environment=environment, log=home / f"serve-{len(started)}.log"))
+        return started[-1]
+
+    yield start
+    for server in started:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            server.end(signal.SIGTERM, timeout_s=15)
+        if server.process.poll() is None:
+            server.process.kill()
+            server.process.wait(5)
