@@ -8,14 +8,18 @@ canonical JSON, so that it may be erased while the chain still verifies.
 import hashlib
 import json
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
+
+from apps.firewall.identifiers import new_id
 
 FORMAT = 1
 SALT_BYTES = 16
 SEED = b"openclaw-admin audit chain "
 INTEGER_LIMIT = 2**53
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MILLISECOND = timedelta(milliseconds=1)
 
 # Columns of audit_entry in the order in which the writer copies them; the last ones are the place in the chain.
 BODY_COLUMNS = (
@@ -87,6 +91,22 @@ def storable_text(text: str) -> str:
 def instant_text(at: datetime) -> str:
     """Write an instant in its one form: UTC with six digits of microseconds."""
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def entry_id_at(at: datetime) -> UUID:
+    """Make an id for an entry: UUIDv7 of the entry's own instant, so that the id alone finds it in a large table."""
+    milliseconds = (at - EPOCH) // MILLISECOND
+    return UUID(int=new_id().int & (2**80 - 1) | milliseconds << 80)
+
+
+def entry_id_instant(entry_id: UUID) -> datetime | None:
+    """Read the millisecond that an entry's id carries; None when the id is not one of ours."""
+    if entry_id.version != 7:
+        return None
+    try:
+        return EPOCH + (entry_id.int >> 80) * MILLISECOND
+    except OverflowError:
+        return None
 
 
 def body_digest(columns: Mapping[str, Any]) -> bytes:

@@ -3,6 +3,8 @@
 from typing import Any
 
 from apps.audit.chain import storable
+from apps.firewall.redaction import MaskNote, mask_text, mask_value
+from apps.keys.installation import mask_key
 
 
 class Masker:
@@ -10,12 +12,21 @@ class Masker:
 
     def __init__(self, sensitive_fields: tuple[str, ...] = ()) -> None:
         self._sensitive_fields = sensitive_fields
-        self._notes: list[dict[str, Any]] = []
+        self._key = mask_key()
+        self._notes: list[MaskNote] = []
 
-    def value(self, name: str, value: Any) -> Any:  # noqa: ARG002
-        """Mask one JSON value in a storable form."""
-        return storable(value)
+    def value(self, name: str, value: Any) -> Any:
+        """Mask one JSON value, and bring it into the form that the database gives back unchanged."""
+        if value is None:
+            return None
+        masked = mask_value(value, key=self._key, sensitive_fields=self._sensitive_fields, path=name)
+        self._notes += masked.notes
+        return storable(masked.value)
+
+    def text(self, text: str) -> str:
+        """Mask a text that is a column of its own."""
+        return str(storable(mask_text(text, key=self._key).text))
 
     def record(self) -> list[dict[str, Any]]:
-        """Tell what was masked, without telling it."""
-        return self._notes
+        """Tell what was masked, without telling it: a path may be made of a secret that stood as a name."""
+        return [note.to_json() | {"path": self.text(note.path)} for note in self._notes]

@@ -14,12 +14,12 @@ from apps.audit.chain import (
     SALT_BYTES,
     body_digest,
     content_commitment,
+    entry_id_at,
     storable,
     storable_text,
 )
 from apps.audit.drafts import EntryDecision, EntryDraft
 from apps.audit.masking import Masker
-from apps.firewall.identifiers import new_id
 
 # An index of PostgreSQL holds at most 2,704 bytes a row; a hostile tool name must not keep its denial from being told.
 INDEXED_TEXT_LIMIT = 512
@@ -40,8 +40,8 @@ class SealedEntry:
 
 def seal_entry(draft: EntryDraft) -> SealedEntry:
     """Mask a draft and digest it. Nothing unmasked outlives this function."""
-    entry_id = new_id()
     at = (draft.at or datetime.now(UTC)).astimezone(UTC)
+    entry_id = entry_id_at(at)
     masker = Masker(draft.sensitive_fields)
     content = {
         "params": masker.value("params", draft.params),
@@ -54,6 +54,7 @@ def seal_entry(draft: EntryDraft) -> SealedEntry:
     salt = os.urandom(SALT_BYTES)
     commitment = content_commitment(salt, content) if has_content else None
     columns = _columns(draft, entry_id, at) | {"changes": changes, "content_commitment": commitment}
+    columns["decision_reason"] = masker.text(columns["decision_reason"])
     texts = {name: _json_text(content[name]) for name in CONTENT_COLUMNS}
     row = columns | {"phases": _json_text(columns["phases"]), "changes": _json_text(changes)}
     return SealedEntry(
@@ -88,7 +89,7 @@ def _columns(draft: EntryDraft, entry_id: UUID, at: datetime) -> dict[str, Any]:
         "decision_layer": _short(decision.layer),
         "decision_label": _short(decision.label),
         "decision_rule": _short(decision.rule),
-        "decision_reason": storable_text(decision.reason),
+        "decision_reason": decision.reason,
         "snapshot_digest": _short(draft.snapshot_digest),
         "trace_id": _short(draft.trace_id),
         "phases": storable(draft.phases),

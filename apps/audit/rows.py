@@ -1,0 +1,185 @@
+"""What readers of the ledger get: entries as stored, and calls put together from their entries."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from apps.firewall.identifiers import show_id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryRow:
+    """One entry with its content. Without content (never had, erased, or not asked for) those members are None."""
+
+    at: datetime
+    id: UUID
+    format: int
+    kind: str
+    actor: str
+    environment: str
+    agent: str
+    session_key: str
+    channel: str
+    sender: str
+    tool: str
+    call_id: UUID | None
+    approval_id: UUID | None
+    status: str
+    duration_ms: int | None
+    decision: str
+    decision_layer: str
+    decision_label: str
+    decision_rule: str
+    decision_reason: str
+    snapshot_digest: str
+    trace_id: str
+    phases: dict[str, int] | None
+    changes: Any
+    content_commitment: bytes | None
+    chain_id: UUID
+    seq: int
+    prev_hash: bytes
+    hash: bytes
+    salt: bytes | None
+    params: Any
+    result: Any
+    error: Any
+    masked: list[dict[str, Any]] | None
+
+    @property
+    def shown_id(self) -> str:
+        return show_id("aud", self.id)
+
+    @property
+    def shown_call_id(self) -> str:
+        return "" if self.call_id is None else show_id("call", self.call_id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallRecord:
+    """One call as people see it: one line, whatever number of entries tell of it.
+
+    Args:
+        status: "completed", "failed", "unknown" or what else its outcome says; "denied", "expired" or "cancelled"
+            when it never ran; "awaiting_approval", "approved" or "running" while it has not ended.
+        decision, layer, label, rule, reason: what decided, from the entry that ended the deciding.
+        approval_state, approval_by, approval_wait_ms: the person's part, empty for a plain call.
+    """
+
+    id: UUID
+    at: datetime
+    ended_at: datetime | None
+    environment: str
+    actor: str
+    agent: str
+    session_key: str
+    channel: str
+    sender: str
+    tool: str
+    params: Any
+    result: Any
+    error: Any
+    masked: tuple[dict[str, Any], ...]
+    status: str
+    duration_ms: int | None
+    phases: dict[str, int]
+    decision: str
+    layer: str
+    label: str
+    rule: str
+    reason: str
+    approval_id: UUID | None
+    approval_state: str
+    approval_by: str
+    approval_wait_ms: int | None
+    snapshot_digest: str
+    trace_id: str
+    changes: Any
+    entries: tuple[EntryRow, ...]
+
+    @property
+    def shown_id(self) -> str:
+        return show_id("call", self.id)
+
+    @property
+    def shown_approval_id(self) -> str:
+        return "" if self.approval_id is None else show_id("ap", self.approval_id)
+
+
+ENDED_APPROVALS = ("approval_answered", "approval_expired", "approval_cancelled")
+
+
+def call_from_entries(call_id: UUID, entries: Sequence[EntryRow]) -> CallRecord:
+    """Put a call together from its entries, oldest first, at least one."""
+    first = entries[0]
+    intent = _last(entries, "call_intent")
+    outcome = _outcome(entries)
+    denial = _last(entries, "denial")
+    asked = _last(entries, "approval_asked")
+    answer = _last(entries, *ENDED_APPROVALS)
+    end = outcome or denial
+    decided = denial or (answer if answer is not None and answer.decision == "deny" else None) or asked or first
+    content = intent or asked or first
+    return CallRecord(
+        id=call_id,
+        at=first.at,
+        ended_at=_ended_at(end, answer),
+        environment=first.environment,
+        actor=first.actor,
+        agent=first.agent,
+        session_key=first.session_key,
+        channel=first.channel,
+        sender=first.sender,
+        tool=first.tool,
+        params=content.params,
+        result=None if end is None else end.result,
+        error=None if end is None else end.error,
+        masked=tuple(note for entry in entries for note in entry.masked or ()),
+        status=_status(intent, end, asked, answer),
+        duration_ms=None if end is None else end.duration_ms,
+        phases=dict((end.phases if end is not None else None) or {}),
+        decision=decided.decision,
+        layer=decided.decision_layer,
+        label=decided.decision_label,
+        rule=decided.decision_rule,
+        reason=decided.decision_reason,
+        approval_id=next((entry.approval_id for entry in entries if entry.approval_id), None),
+        approval_state="" if asked is None else (answer or asked).status,
+        approval_by="" if answer is None else answer.actor,
+        approval_wait_ms=None if answer is None else answer.duration_ms,
+        snapshot_digest=content.snapshot_digest,
+        trace_id=first.trace_id,
+        changes=None if intent is None else intent.changes,
+        entries=tuple(entries),
+    )
+
+
+def _last(entries: Sequence[EntryRow], *kinds: str) -> EntryRow | None:
+    return next((entry for entry in reversed(entries) if entry.kind in kinds), None)
+
+
+def _outcome(entries: Sequence[EntryRow]) -> EntryRow | None:
+    """A process that was thought dead may still tell what happened: knowing beats not knowing."""
+    outcomes = [entry for entry in entries if entry.kind == "call_outcome"]
+    known = [entry for entry in outcomes if entry.status != "unknown"]
+    return next(iter(known or outcomes), None)
+
+
+def _ended_at(end: EntryRow | None, answer: EntryRow | None) -> datetime | None:
+    if end is not None:
+        return end.at
+    return answer.at if answer is not None and answer.decision == "deny" else None
+
+
+def _status(intent: EntryRow | None, end: EntryRow | None, asked: EntryRow | None, answer: EntryRow | None) -> str:
+    if end is not None:
+        return "denied" if end.kind == "denial" else end.status
+    if answer is not None and answer.decision == "deny":
+        return answer.status
+    if intent is not None:
+        return "running"
+    if asked is None:
+        return ""
+    return "awaiting_approval" if answer is None else "approved"

@@ -1,0 +1,350 @@
+"""Reading the ledger: entries, calls, pictures of them, and its own state."""
+
+# ruff: noqa: S608 - statements are put together from constants of ours; every value is a parameter
+
+import base64
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from apps.audit.chain import entry_id_instant
+from apps.audit.errors import FilterError
+from apps.audit.filters import EntryFilters
+from apps.audit.models import Boot
+from apps.audit.queries import (
+    CONTENT_PARTS,
+    DENIED,
+    ENTRY_COLUMNS,
+    IS_HEAD,
+    WITH_CONTENT,
+    Where,
+    calls_where,
+    ends_where,
+    entries_where,
+)
+from apps.audit.rows import CallRecord, EntryRow, call_from_entries
+
+PAGE = 50
+PAGE_LIMIT = 500
+COUNT_LIMIT = 10_000
+FACET_LIMIT = 20
+DEFAULT_SPAN = timedelta(hours=24)
+LIKE_SPAN = timedelta(days=90)
+FACETS = {"agent": "e.agent", "tool": "e.tool", "channel": "e.channel", "layer": "e.decision_layer"}
+_JSON_COLUMNS = frozenset({"phases", "changes", "params", "result", "error", "masked"})
+_BYTES_COLUMNS = frozenset({"content_commitment", "prev_hash", "hash", "salt"})
+_COLUMNS = (*ENTRY_COLUMNS, *CONTENT_PARTS)
+_SELECTED = ", ".join([*(f"e.{name}" for name in ENTRY_COLUMNS), *(f"c.{name}" for name in CONTENT_PARTS)])
+# Widths of histogram bars, in seconds: what people read at a glance.
+STEPS_S = (1, 5, 10, 30, 60, 300, 600, 1800, 3600, 10_800, 21_600, 43_200, 86_400, 604_800, 2_592_000)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryPage:
+    """A page of entries, newest first. `older` and `newer` are cursors of the neighbours, None where there is none."""
+
+    rows: tuple[EntryRow, ...]
+    older: str | None
+    newer: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallPage:
+    """A page of calls, newest first. `older` and `newer` are cursors of the neighbours, None where there is none."""
+
+    rows: tuple[CallRecord, ...]
+    older: str | None
+    newer: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """Calls that ended in one span of time."""
+
+    at: datetime
+    ran: int
+    denied: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Histogram:
+    """Calls over time: equal spans of `step_s` seconds from `since` to `until`, empty ones included."""
+
+    since: datetime
+    until: datetime
+    step_s: int
+    buckets: tuple[Bucket, ...]
+
+    @property
+    def total(self) -> int:
+        return sum(bucket.ran + bucket.denied + bucket.failed for bucket in self.buckets)
+
+    @property
+    def error_share(self) -> float:
+        return sum(bucket.failed for bucket in self.buckets) / self.total if self.total else 0.0
+
+    @property
+    def denied_share(self) -> float:
+        return sum(bucket.denied for bucket in self.buckets) / self.total if self.total else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """One value that occurs, and how often."""
+
+    value: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A count that stops at a limit: `is_exact` says whether it was reached."""
+
+    count: int
+    is_exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LikeCounts:
+    """Past calls with exactly these params, and how many of them were denied."""
+
+    calls: int
+    denied: int
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerState:
+    """How long the ledger is, in how many chains, and the newest head."""
+
+    entries: int
+    chains: int
+    head: bytes | None
+
+
+def entries(filters: EntryFilters, *, after: str = "", before: str = "", limit: int = PAGE) -> EntryPage:
+    """Give a page of entries.
+
+    Args:
+        after: cursor from `older`: entries older than it.
+        before: cursor from `newer`: entries newer than it. At most one of both.
+    Raises:
+        FilterError: the cursor is not one of ours.
+    """
+    found, older, newer = _page(entries_where(filters), after=after, before=before, limit=limit)
+    rows = _load("(e.at, e.id) IN (SELECT * FROM unnest(%s::timestamptz[], %s::uuid[]))", *_columns_of(found))
+    return EntryPage(rows=tuple(reversed(rows)), older=older, newer=newer)
+
+
+def calls(filters: EntryFilters, *, after: str = "", before: str = "", limit: int = PAGE) -> CallPage:
+    """Give a page of calls, one record each, with everything that is known of them. Cursors as in `entries`.
+
+    With a status, calls stand at the time they ended, otherwise at the time they began.
+
+    Raises:
+        FilterError: the cursor is not one of ours.
+    """
+    found, older, newer = _page(calls_where(filters), after=after, before=before, limit=limit)
+    records = calls_by_id(call_id for _, _, call_id in found if call_id is not None)
+    wanted = dict.fromkeys(call_id for _, _, call_id in found if call_id is not None)
+    return CallPage(rows=tuple(records[call_id] for call_id in wanted), older=older, newer=newer)
+
+
+def calls_count(filters: EntryFilters, *, limit: int = COUNT_LIMIT) -> Counted:
+    """Count calls up to a limit: a page says "over 10,000" rather than wait."""
+    where = calls_where(filters)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT count(*) FROM (SELECT FROM audit_entry AS e WHERE {where.sql} LIMIT %s) AS some",
+            [*where.values, limit + 1],
+        )
+        count: int = cursor.fetchone()[0]
+    return Counted(min(count, limit), is_exact=count <= limit)
+
+
+def call_entries(call_id: UUID) -> tuple[EntryRow, ...]:
+    """Give every entry of a call, oldest first; empty when the ledger knows none."""
+    return tuple(_load("e.call_id = %s", call_id))
+
+
+def call_record(call_id: UUID) -> CallRecord | None:
+    """Put one call together; None when the ledger knows none with this id."""
+    found = call_entries(call_id)
+    return call_from_entries(call_id, found) if found else None
+
+
+def calls_by_id(call_ids: Iterable[UUID]) -> dict[UUID, CallRecord]:
+    """Put calls together by their ids; unknown ones are missing."""
+    grouped: dict[UUID, list[EntryRow]] = {}
+    for row in _load("e.call_id = ANY(%s::uuid[])", list(call_ids)):
+        if row.call_id is not None:
+            grouped.setdefault(row.call_id, []).append(row)
+    return {call_id: call_from_entries(call_id, rows) for call_id, rows in grouped.items()}
+
+
+def entry(entry_id: UUID) -> EntryRow | None:
+    """Find one entry; its id tells its millisecond, by which the table is ordered."""
+    at = entry_id_instant(entry_id)
+    if at is None:
+        return None
+    rows = _load("e.id = %s AND e.at >= %s AND e.at < %s", entry_id, at, at + timedelta(milliseconds=1))
+    return rows[0] if rows else None
+
+
+def entry_histogram(filters: EntryFilters, *, at: datetime, bars: int = 60) -> Histogram:
+    """Count ended calls over time: ran, denied, failed. Without a span, over the 24 hours before `at`.
+
+    Args:
+        bars: at most this many.
+    """
+    until = filters.until or at
+    since = min(filters.since or until - DEFAULT_SPAN, until)
+    span_s = max((until - since).total_seconds(), 1)
+    step_s = next((step for step in STEPS_S if span_s / step <= bars), int(span_s / bars) + 1)
+    where = ends_where(filters)
+    where.add("e.at >= %s AND e.at < %s", since, until)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT date_bin(make_interval(secs => %s), e.at, %s) AS bar,"
+            f" count(*) FILTER (WHERE e.kind = 'call_outcome' AND e.status NOT IN ('failed', 'unknown')),"
+            f" count(*) FILTER (WHERE {DENIED}),"
+            f" count(*) FILTER (WHERE e.kind = 'call_outcome' AND e.status IN ('failed', 'unknown'))"
+            f" FROM audit_entry AS e WHERE {where.sql} GROUP BY bar",
+            [step_s, since, *where.values],
+        )
+        counted = {row[0]: Bucket(*row) for row in cursor.fetchall()}
+    step = timedelta(seconds=step_s)
+    starts = [since + step * number for number in range(-(-int(span_s) // step_s))]
+    buckets = tuple(counted.get(start, Bucket(start, 0, 0, 0)) for start in starts)
+    return Histogram(since=since, until=until, step_s=step_s, buckets=buckets)
+
+
+def entry_facets(filters: EntryFilters, *, at: datetime) -> dict[str, tuple[Facet, ...]]:
+    """Count which agents, tools, channels, layers and statuses occur, most frequent first, at most 20 of each.
+
+    Without a span, over the 24 hours before `at`.
+    """
+    since, until = filters.since or (filters.until or at) - DEFAULT_SPAN, filters.until or at
+    facets: dict[str, tuple[Facet, ...]] = {}
+    where = calls_where(filters)
+    where.add("e.at >= %s AND e.at < %s", since, until)
+    sets = ", ".join(f"({column})" for column in FACETS.values())
+    chosen = " ".join(f"WHEN GROUPING({column}) = 0 THEN '{name}'" for name, column in FACETS.items())
+    value = ", ".join(FACETS.values())
+    counted = _rows(
+        f"SELECT CASE {chosen} END, COALESCE({value}), count(*) FROM audit_entry AS e WHERE {where.sql}"
+        f" GROUP BY GROUPING SETS ({sets}) ORDER BY 3 DESC, 2",
+        where.values,
+    )
+    for name in FACETS:
+        facets[name] = tuple(Facet(text, count) for key, text, count in counted if key == name and text)[:FACET_LIMIT]
+    ended = ends_where(filters)
+    ended.add("e.at >= %s AND e.at < %s", since, until)
+    statuses = _rows(
+        f"SELECT CASE WHEN {DENIED} THEN 'denied' ELSE e.status END, count(*) FROM audit_entry AS e"
+        f" WHERE {ended.sql} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT {FACET_LIMIT}",
+        ended.values,
+    )
+    facets["status"] = tuple(Facet(text, count) for text, count in statuses)
+    return facets
+
+
+def calls_like(*, environment: str, agent: str, tool: str, params: Any, until: datetime) -> LikeCounts:
+    """Count an agent's calls of the last 90 days with exactly these (masked) params, before a moment."""
+    where = Where()
+    where.add("e.environment = %s AND e.agent = %s AND e.tool = %s", environment, agent, tool)
+    where.add("e.at >= %s AND e.at < %s", until - LIKE_SPAN, until)
+    where.add(IS_HEAD)
+    where.add("c.params = %s::jsonb", json.dumps(params))
+    ended = "SELECT FROM audit_entry AS n WHERE n.call_id = e.call_id AND "
+    refused = DENIED.replace("e.", "n.")
+    rows = _rows(
+        f"SELECT count(*), count(*) FILTER (WHERE EXISTS ({ended}{refused})) FROM {WITH_CONTENT} WHERE {where.sql}",
+        where.values,
+    )
+    return LikeCounts(*rows[0])
+
+
+def ledger_state() -> LedgerState:
+    """Say how long the ledger is and where it ends."""
+    boots = list(Boot.objects.filter(seq__gt=0).order_by("-lease_until").values_list("seq", "head"))
+    return LedgerState(
+        entries=sum(seq for seq, _ in boots), chains=len(boots), head=bytes(boots[0][1]) if boots else None
+    )
+
+
+_Found = tuple[datetime, UUID, UUID | None]
+
+
+def _page(where: Where, *, after: str, before: str, limit: int) -> tuple[list[_Found], str | None, str | None]:
+    """Walk the order (at, id) from a cursor, and say whether there is more in both directions."""
+    limit = max(1, min(limit, PAGE_LIMIT))
+    is_forward = bool(before)
+    if after:
+        where.add("(e.at, e.id) < (%s, %s) AND e.at <= %s", *_cursor(after), _cursor(after)[0])
+    if before:
+        where.add("(e.at, e.id) > (%s, %s) AND e.at >= %s", *_cursor(before), _cursor(before)[0])
+    order = "ASC" if is_forward else "DESC"
+    found = _rows(
+        f"SELECT e.at, e.id, e.call_id FROM audit_entry AS e WHERE {where.sql}"
+        f" ORDER BY e.at {order}, e.id {order} LIMIT %s",
+        [*where.values, limit + 1],
+    )
+    has_more = len(found) > limit
+    found = found[:limit]
+    if is_forward:
+        found.reverse()
+    if not found:
+        return [], None, None
+    has_older = has_more if not is_forward else True
+    has_newer = has_more if is_forward else bool(after)
+    oldest, newest = found[-1], found[0]
+    return found, _cursor_text(oldest) if has_older else None, _cursor_text(newest) if has_newer else None
+
+
+def _cursor_text(found: _Found) -> str:
+    return base64.urlsafe_b64encode(f"{found[0].isoformat()}|{found[1].hex}".encode()).decode().rstrip("=")
+
+
+def _cursor(text: str) -> tuple[datetime, UUID]:
+    try:
+        plain = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode()
+        at, _, entry_id = plain.partition("|")
+        instant = datetime.fromisoformat(at)
+        if instant.tzinfo is None:
+            raise ValueError("no time zone")
+        return instant, UUID(entry_id)
+    except ValueError as exc:
+        mistake = {"path": "cursor", "code": "invalid", "message": "cursor: not one of ours"}
+        raise FilterError([mistake]) from exc
+
+
+def _columns_of(found: Sequence[_Found]) -> tuple[list[datetime], list[UUID]]:
+    return [at for at, _, _ in found], [entry_id for _, entry_id, _ in found]
+
+
+def _load(condition: str, *values: Any) -> list[EntryRow]:
+    rows = _rows(f"SELECT {_SELECTED} FROM {WITH_CONTENT} WHERE {condition} ORDER BY e.at, e.id", values)
+    return [_entry_row(row) for row in rows]
+
+
+def _rows(statement: str, values: Sequence[Any]) -> list[Any]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return list(cursor.fetchall())
+
+
+def _entry_row(row: Sequence[Any]) -> EntryRow:
+    values = dict(zip(_COLUMNS, row, strict=True))
+    for name in _JSON_COLUMNS:
+        if isinstance(values[name], str):
+            values[name] = json.loads(values[name])
+    for name in _BYTES_COLUMNS:
+        if values[name] is not None:
+            values[name] = bytes(values[name])
+    return EntryRow(**values)
