@@ -102,7 +102,7 @@ def approval_resolve(
         if at >= approval.expires_at:
             raise ApprovalExpiredError(expired_at=approval.expires_at)
         approval.scope = None if scope is None else asdict(scope)
-        approval.decision_reason = reason
+        approval.decision_reason = Masker().text(reason)
         _decide(approval, wanted, by=by, at=at)
         if wanted is State.ALLOWED_ALWAYS:
             grants.grant_create(approval, by=by, at=at, scope=scope or GrantScope())
@@ -250,12 +250,13 @@ def _shown(draft: ApprovalDraft) -> dict[str, Any]:
     """Give what people see of an action, masked."""
     masker = Masker(draft.sensitive_fields)
     return {
-        "command": masker.value("command", draft.command) or "",
+        "command": masker.text(draft.command),
         "argv": masker.value("argv", list(draft.argv)),
         "params": masker.value("params", dict(draft.params)),
         "evidence": masker.value("evidence", [dict(item) for item in draft.evidence]),
         "warnings": masker.value("warnings", list(draft.warnings)),
-        "title": masker.value("title", draft.title),
+        "title": masker.text(draft.title),
+        "reason": masker.text("" if draft.asked is None else draft.asked.reason),
     }
 
 
@@ -270,7 +271,6 @@ def _asked(draft: ApprovalDraft, at: datetime, timeout_s: float | None) -> dict[
         "sender_is_owner": draft.sender_is_owner,
         "reason_layer": "" if asked is None else asked.layer,
         "reason_rule": "" if asked is None else asked.rule,
-        "reason": "" if asked is None else asked.reason,
         "decisions": [str(decision) for decision in draft.decisions],
         "requested_at": at,
         "expires_at": at + timedelta(seconds=wait),

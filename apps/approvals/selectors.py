@@ -1,0 +1,110 @@
+"""Reading requests and standing grants."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import Avg, Count, DurationField, ExpressionWrapper, F, Max, Q, QuerySet
+from django.db.models.functions import Coalesce
+
+from apps.approvals.models import Approval, Grant
+from apps.approvals.services import CLAIM_WINDOW
+from apps.approvals.states import ALLOWED, State
+from apps.audit.selectors import LikeCounts, calls_like
+from apps.registry.models import Environment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalCounts:
+    """How the queue stands, and what became of the requests that ended since a moment; waits in milliseconds."""
+
+    pending: int
+    decided: int
+    allowed: int
+    denied: int
+    expired: int
+    average_wait_ms: int | None
+    longest_wait_ms: int | None
+
+
+def approvals_pending(environment: Environment | None = None) -> QuerySet[Approval]:
+    """Give the requests that wait, the one with the least time left first; of every environment when None."""
+    pending = Approval.objects.filter(state=State.REQUESTED).select_related("environment")
+    if environment is not None:
+        pending = pending.filter(environment=environment)
+    return pending.order_by("expires_at", "id")
+
+
+def approvals_recent(environment: Environment | None = None, *, limit: int = 20) -> list[Approval]:
+    """Give the requests that ended last, newest first."""
+    ended = Approval.objects.filter(decided_at__isnull=False).select_related("environment", "decided_by")
+    if environment is not None:
+        ended = ended.filter(environment=environment)
+    return list(ended.order_by("-decided_at", "-id")[:limit])
+
+
+def approval_counts(environment: Environment | None, *, since: datetime) -> ApprovalCounts:
+    """Count what waits now, and what ended since a moment. Withdrawn requests count nowhere."""
+    approvals = Approval.objects.all() if environment is None else Approval.objects.filter(environment=environment)
+    ended = approvals.filter(decided_at__gte=since).exclude(state=State.CANCELLED)
+    waited = ExpressionWrapper(F("decided_at") - F("requested_at"), output_field=DurationField())
+    counts = ended.aggregate(
+        decided=Count("id"),
+        allowed=Count("id", filter=Q(state__in=ALLOWED)),
+        denied=Count("id", filter=Q(state=State.DENIED)),
+        expired=Count("id", filter=Q(state=State.EXPIRED)),
+        average=Avg(waited),
+        longest=Max(waited),
+    )
+    average, longest = counts.pop("average"), counts.pop("longest")
+    return ApprovalCounts(
+        pending=approvals.filter(state=State.REQUESTED).count(),
+        average_wait_ms=None if average is None else round(average.total_seconds() * 1000),
+        longest_wait_ms=None if longest is None else round(longest.total_seconds() * 1000),
+        **counts,
+    )
+
+
+def approval_of_call(call_id: UUID) -> Approval | None:
+    """Find the request of a call."""
+    return Approval.objects.select_related("environment").filter(call_id=call_id).first()
+
+
+def approval_now(approval_id: UUID) -> Approval | None:
+    """Read a request as it stands; waiters call it after each notice."""
+    return Approval.objects.select_related("environment").filter(pk=approval_id).first()
+
+
+def approvals_runnable(at: datetime) -> list[Approval]:
+    """Give allowed actions that no runner has taken, oldest first: after a restart they are waiting to run."""
+    runnable = Approval.objects.filter(
+        state__in=ALLOWED, claimed_at=None, finished_at=None, decided_at__gt=at - CLAIM_WINDOW
+    )
+    return list(runnable.select_related("environment").order_by("decided_at", "id"))
+
+
+def past_calls_like(approval: Approval) -> LikeCounts:
+    """Count past calls that an "always" for exactly this action would have covered, and how many were denied."""
+    return calls_like(
+        environment=approval.environment.slug,
+        agent=approval.agent,
+        tool=approval.tool,
+        params=approval.params,
+        until=approval.requested_at,
+    )
+
+
+def grants_for(environment: Environment, agent: str, *, at: datetime, tool: str | None = None) -> list[Grant]:
+    """Give the standing grants that hold for an agent now: neither revoked nor ended."""
+    standing = Grant.objects.filter(environment=environment, revoked_at=None, agent__in={"", agent})
+    if tool is not None:
+        standing = standing.filter(tool=tool)
+    return list(standing.filter(Q(expires_at=None) | Q(expires_at__gt=at)).select_related("environment"))
+
+
+def grants_standing(environment: Environment | None = None) -> QuerySet[Grant]:
+    """Give every grant that was not revoked, the one used last first."""
+    standing = Grant.objects.filter(revoked_at=None).select_related("environment", "approval", "created_by")
+    if environment is not None:
+        standing = standing.filter(environment=environment)
+    return standing.order_by(Coalesce("last_used_at", "created_at").desc(), "id")
