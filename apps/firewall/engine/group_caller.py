@@ -4,13 +4,13 @@ Source: conformance README, "Rules of `session`" and `group_policy_channels.json
 """
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from apps.firewall.engine.conversation_key import group_of_key, trusted_group
 from apps.firewall.engine.dialect import Dialect
-from apps.firewall.engine.group_channels import find_in_channel
-from apps.firewall.engine.groups import ChannelGroups, GroupAnswer, GroupRequest, find_in_groups
+from apps.firewall.engine.group_channels import channel_chain
+from apps.firewall.engine.groups import Chain, ChannelGroups, GroupAnswer, GroupRequest, answer_of, plain_chain
 from apps.firewall.engine.names import trim
 from apps.firewall.engine.senders import Sender, normalize_channel
 
@@ -64,6 +64,29 @@ def conversation_of(dialect: Dialect, caller: Caller, *, active_channels: Collec
     )
 
 
+def caller_chains(
+    dialect: Dialect,
+    name: str,
+    channel: ChannelGroups[T],
+    request: GroupRequest,
+    *,
+    active_channels: Collection[str] = (),
+) -> tuple[Chain[T], ...]:
+    """Return the chains that answer for a conversation, in turn: a chain whose answer has no lists passes on.
+
+    Args:
+        name: the channel's own name.
+        active_channels: channels whose own resolver is loaded.
+    """
+    plain = plain_chain(dialect, channel, request)
+    if dialect.resolver_location.get(name) == "core":
+        return ((*channel_chain(dialect, name, channel, request), *plain),)
+    if name not in active_channels:
+        return (plain,)
+    ids = request.group_ids
+    return (*(channel_chain(dialect, name, channel, request.for_group(each)) for each in ids), plain)
+
+
 def find_for_caller(
     dialect: Dialect,
     channels: Callable[[str], ChannelGroups[T] | None],
@@ -76,7 +99,7 @@ def find_for_caller(
 
     Args:
         channels: gives a channel's groups by its own name.
-        says_something: whether a block has lists at all; one without passes on to the next reader.
+        says_something: whether a block has lists at all.
         active_channels: channels whose own resolver is loaded.
     """
     conversation = conversation_of(dialect, caller, active_channels=active_channels)
@@ -85,35 +108,15 @@ def find_for_caller(
     channel = channels(conversation.channel)
     if channel is None:
         return None
-    sender = caller.sender
     request = GroupRequest(
         group_ids=conversation.group_ids,
-        sender=Sender(sender.id, sender.username, sender.name, sender.e164, sender.channel or conversation.channel),
         account_id=caller.account_id,
         group_channel=caller.group_channel,
         group_space=caller.group_space,
-        sender_policy_mode=caller.sender_policy_mode,
     )
-    answer = _ask_resolver(dialect, conversation.channel, channel, request, says_something, active_channels)
-    answer = answer or find_in_groups(dialect, channel, request)
-    return answer if answer is not None and says_something(answer.tools) else None
-
-
-def _ask_resolver(
-    dialect: Dialect,
-    name: str,
-    channel: ChannelGroups[T],
-    request: GroupRequest,
-    says_something: Callable[[T], bool],
-    active_channels: Collection[str],
-) -> GroupAnswer[T] | None:
-    in_core = dialect.resolver_location.get(name) == "core"
-    if in_core:
-        return find_in_channel(dialect, name, channel, request)
-    if name not in active_channels:
-        return None
-    for group_id in request.group_ids:
-        answer = find_in_channel(dialect, name, channel, request.for_group(group_id))
+    sender = replace(caller.sender, channel=caller.sender.channel or conversation.channel)
+    for chain in caller_chains(dialect, conversation.channel, channel, request, active_channels=active_channels):
+        answer = answer_of(dialect, chain, sender, caller.sender_policy_mode)
         if answer is not None and says_something(answer.tools):
             return answer
     return None

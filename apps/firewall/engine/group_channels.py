@@ -1,6 +1,6 @@
 """Channels whose group policy nests in its own way: guilds, teams, rooms, lists of channels.
 
-Every reader takes the same arguments and returns what the channel's own resolver would choose.
+Every reader takes the same arguments and returns the places that the channel's own resolver would ask, in its order.
 Source: conformance README, table of `group_policy_channels.jsonl`.
 """
 
@@ -13,18 +13,18 @@ from apps.firewall.engine.dialect import Dialect
 from apps.firewall.engine.groups import (
     ANY_GROUP,
     GROUPS,
+    Chain,
     ChannelGroups,
-    GroupAnswer,
     GroupEntry,
     GroupMap,
     GroupRequest,
-    answer_of,
-    find_in_groups,
+    places,
+    plain_chain,
 )
 from apps.firewall.engine.names import BLANKS, fold, trim
 
 T = TypeVar("T")
-Reader: TypeAlias = Callable[[Dialect, ChannelGroups[Any], GroupRequest], GroupAnswer[Any] | None]
+Reader: TypeAlias = Callable[[Dialect, ChannelGroups[Any], GroupRequest], Chain[Any]]
 
 _TELEGRAM_TOPIC: Final = re.compile(r"(-?[0-9]+):+(?:topic:+)?[0-9]+(?::|$)")
 _BLANK_RUN: Final = re.compile(f"[{BLANKS}]+")
@@ -33,38 +33,33 @@ _NOT_IN_SLACK_NAMES: Final = re.compile(r"[^a-z0-9#@._+-]+")
 _MATRIX_PREFIXES: Final = ("matrix:", "channel:", "room:")
 
 
-def find_in_channel(
-    dialect: Dialect, name: str, channel: ChannelGroups[T], request: GroupRequest
-) -> GroupAnswer[T] | None:
+def channel_chain(dialect: Dialect, name: str, channel: ChannelGroups[T], request: GroupRequest) -> Chain[T]:
     """Ask a channel's own resolver; a channel without one has plain groups."""
-    return READERS.get(name, find_in_groups)(dialect, channel, request)
+    return READERS.get(name, plain_chain)(dialect, channel, request)
 
 
-def _telegram(dialect: Dialect, channel: ChannelGroups[T], request: GroupRequest) -> GroupAnswer[T] | None:
+def _telegram(dialect: Dialect, channel: ChannelGroups[T], request: GroupRequest) -> Chain[T]:
     """Read a topic as its chat: topics have no tool policy of their own."""
     found = _TELEGRAM_TOPIC.match(trim(request.group_id))
-    return find_in_groups(dialect, channel, request.for_group(found[1] if found else request.group_id))
+    return plain_chain(dialect, channel, request.for_group(found[1] if found else request.group_id))
 
 
-def _irc(dialect: Dialect, channel: ChannelGroups[T], request: GroupRequest) -> GroupAnswer[T] | None:
+def _irc(dialect: Dialect, channel: ChannelGroups[T], request: GroupRequest) -> Chain[T]:
     if not trim(request.group_id):
-        return None
-    known = replace(request.sender, e164=None)
-    return find_in_groups(dialect, channel, replace(request, sender=known, case_ignored=True))
+        return ()
+    chain = plain_chain(dialect, channel, replace(request, case_ignored=True))
+    return tuple(replace(place, phones=False) for place in chain)
 
 
-def _discord(dialect: Dialect, channel: ChannelGroups[T], request: GroupRequest) -> GroupAnswer[T] | None:
+def _discord(_dialect: Dialect, channel: ChannelGroups[T], request: GroupRequest) -> Chain[T]:
     guilds = channel.maps.get("guilds")
     guild = _guild(guilds, trim(request.group_space or "")) if guilds else None
     if guild is None:
-        return None
-    if guild.channels:
-        slug = hash_slug(request.group_channel or "")
-        room = guild.channels.first((request.group_id, slug, f"#{slug}" if slug else ""))
-        answer = answer_of(dialect, room, request, inside=(guild.key,))
-        if answer is not None:
-            return answer
-    return answer_of(dialect, guild, request)
+        return ()
+    slug = hash_slug(request.group_channel or "")
+    keys = (request.group_id, slug, f"#{slug}" if slug else "")
+    room = guild.channels.first(keys) if guild.channels else None
+    return (*places(guild.channels, room), *places(guilds, guild))
 
 
 def _guild(guilds: GroupMap[T], space: str) -> GroupEntry[T] | None:
@@ -75,86 +70,70 @@ def _guild(guilds: GroupMap[T], space: str) -> GroupEntry[T] | None:
     return guild or guilds.get(ANY_GROUP)
 
 
-def _slack(dialect: Dialect, channel: ChannelGroups[T], request: GroupRequest) -> GroupAnswer[T] | None:
+def _slack(_dialect: Dialect, channel: ChannelGroups[T], request: GroupRequest) -> Chain[T]:
     rooms = channel.map_of("channels", request.account_id)
     if rooms is None:
-        return None
+        return ()
     name = (request.group_channel or "").removeprefix("#")
     keys = (trim(request.group_id), f"#{name}" if name else "", name, hyphen_slug(name), ANY_GROUP)
-    return answer_of(dialect, rooms.first(keys), request)
+    return places(rooms, rooms.first(keys))
 
 
-def _msteams(dialect: Dialect, channel: ChannelGroups[T], request: GroupRequest) -> GroupAnswer[T] | None:
+def _msteams(_dialect: Dialect, channel: ChannelGroups[T], request: GroupRequest) -> Chain[T]:
     teams = channel.maps.get("teams")
     if not teams:
-        return None
+        return ()
     space = trim(request.group_space or "")
     group_id, name = trim(request.group_id), trim(request.group_channel or "")
     keys = (group_id, name, plain_slug(name))
-    team = _slugged(teams, (space, plain_slug(space)), fall_back=True)
-    if team is not None:
-        room = _slugged(team.channels, keys, fall_back=True)
-        if room is not None:
-            return _room_then_team(dialect, room, team, request)
-        answer = answer_of(dialect, team, request)
-        if answer is not None:
-            return answer
-    if not group_id:
-        return None
-    for other in teams.entries.values():
-        room = _slugged(other.channels, keys, fall_back=True)
-        if room is not None:
-            return _room_then_team(dialect, room, other, request)
-    return None
+    team = _slugged(teams, (space, plain_slug(space)))
+    known = places(teams, team)
+    room = _slugged(team.channels, keys) if team else None
+    if team and room:
+        return (*places(team.channels, room), *known)
+    if group_id:
+        for other in teams.entries.values():
+            room = _slugged(other.channels, keys)
+            if room:
+                return (*known, *places(other.channels, room), *places(teams, other))
+    return known
 
 
-def _room_then_team(
-    dialect: Dialect, room: GroupEntry[T], team: GroupEntry[T], request: GroupRequest
-) -> GroupAnswer[T] | None:
-    return answer_of(dialect, room, request, inside=(team.key,)) or answer_of(dialect, team, request)
-
-
-def _matrix(dialect: Dialect, channel: ChannelGroups[T], request: GroupRequest) -> GroupAnswer[T] | None:
-    del dialect
+def _matrix(_dialect: Dialect, channel: ChannelGroups[T], request: GroupRequest) -> Chain[T]:
     rooms = channel.map_of(GROUPS, request.account_id)
     if rooms is None:
         rooms = channel.map_of("rooms", request.account_id)
     if rooms is None:
-        return None
+        return ()
     room = trim(request.group_id)
     for prefix in _MATRIX_PREFIXES:
         if room.lower().startswith(prefix):
             room = trim(room[len(prefix) :])
     keys = (room, f"room:{room}" if room else "", trim(request.group_channel or ""), ANY_GROUP)
-    return _tools_only(rooms.first(keys))
+    return _without_senders(places(rooms, rooms.first(keys)))
 
 
-def _feishu(dialect: Dialect, channel: ChannelGroups[T], request: GroupRequest) -> GroupAnswer[T] | None:
-    del dialect
+def _feishu(_dialect: Dialect, channel: ChannelGroups[T], request: GroupRequest) -> Chain[T]:
     groups, group_id = channel.maps.get(GROUPS), trim(request.group_id)
     if groups is None or not group_id:
-        return None
-    return _tools_only(groups.get(group_id) or groups.get_folded(group_id))
+        return ()
+    return _without_senders(places(groups, groups.get(group_id) or groups.get_folded(group_id)))
 
 
-def _nextcloud_talk(dialect: Dialect, channel: ChannelGroups[T], request: GroupRequest) -> GroupAnswer[T] | None:
-    del dialect
+def _nextcloud_talk(_dialect: Dialect, channel: ChannelGroups[T], request: GroupRequest) -> Chain[T]:
     rooms, token = channel.maps.get("rooms"), trim(request.group_id)
     if rooms is None or not token:
-        return None
+        return ()
     name = trim(request.group_channel or "")
-    room = _slugged(rooms, (token, name, plain_slug(name)), fall_back=False)
-    return _tools_only(room) or _tools_only(rooms.get(ANY_GROUP))
+    return _without_senders(places(rooms, _slugged(rooms, (token, name, plain_slug(name))), rooms.get(ANY_GROUP)))
 
 
-def _zalouser(dialect: Dialect, channel: ChannelGroups[T], request: GroupRequest) -> GroupAnswer[T] | None:
-    del dialect
+def _zalouser(_dialect: Dialect, channel: ChannelGroups[T], request: GroupRequest) -> Chain[T]:
     groups = channel.map_of(GROUPS, request.account_id)
     if groups is None:
-        return None
+        return ()
     keys = (trim(request.group_id), trim(request.group_channel or ""), ANY_GROUP)
-    answers = (_tools_only(groups.get(key)) for key in keys if key)
-    return next((answer for answer in answers if answer is not None), None)
+    return _without_senders(places(groups, *(groups.get(key) for key in keys if key)))
 
 
 READERS: Final[dict[str, Reader]] = {
@@ -170,18 +149,17 @@ READERS: Final[dict[str, Reader]] = {
 }
 
 
-def _tools_only(entry: GroupEntry[T] | None) -> GroupAnswer[T] | None:
-    """Return an entry's `tools`: these channels know no rules by sender."""
-    return None if entry is None or entry.tools is None else GroupAnswer(entry.tools, (entry.key,))
+def _without_senders(chain: Chain[T]) -> Chain[T]:
+    """Ask only `tools`: these channels know no rules by sender."""
+    return tuple(replace(place, senders=False) for place in chain)
 
 
-def _slugged(entries: GroupMap[T] | None, keys: Iterable[str], *, fall_back: bool) -> GroupEntry[T] | None:
+def _slugged(entries: GroupMap[T] | None, keys: Iterable[str]) -> GroupEntry[T] | None:
     """Find an entry by key, then by equal slug, then `*`."""
     if entries is None:
         return None
     keys = tuple(keys)
-    found = entries.first(keys) or entries.first_by_slug(plain_slug, keys)
-    return found or (entries.get(ANY_GROUP) if fall_back else None)
+    return entries.first(keys) or entries.first_by_slug(plain_slug, keys) or entries.get(ANY_GROUP)
 
 
 def hash_slug(text: str) -> str:

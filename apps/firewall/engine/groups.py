@@ -7,7 +7,7 @@ Source: conformance README, `group_policy.jsonl`, "Rules of `tools`".
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from apps.firewall.engine.dialect import Dialect
 from apps.firewall.engine.names import trim
@@ -33,12 +33,17 @@ class GroupEntry(Generic[T]):
 
 
 class GroupMap(Generic[T]):
-    """Entries by key, in document order."""
+    """Entries by key, in document order.
 
-    __slots__ = ("_by_slug", "_folded", "entries")
+    Attributes:
+        path: where the map stands below its channel, such as `("accounts", "work", "groups")`.
+    """
 
-    def __init__(self, entries: Iterable[GroupEntry[T]]) -> None:
+    __slots__ = ("_by_slug", "_folded", "entries", "path")
+
+    def __init__(self, entries: Iterable[GroupEntry[T]], path: tuple[str, ...] = ()) -> None:
         self.entries = {entry.key: entry for entry in entries}
+        self.path = path
         self._folded: dict[str, GroupEntry[T]] | None = None
         self._by_slug: dict[Callable[[str], str], dict[str, GroupEntry[T]]] = {}
 
@@ -97,22 +102,19 @@ class ChannelGroups(Generic[T]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupRequest:
-    """What is asked of a channel's groups.
+    """The conversation for which a channel's groups are asked.
 
     Attributes:
         group_ids: from the most specific on; the first is the group itself.
         group_channel: the conversation's name.
         group_space: the guild or team around it.
-        sender_policy_mode: `never` switches rules by sender off, where the release knows it.
     """
 
     group_ids: tuple[str | None, ...] = ()
-    sender: Sender = field(default_factory=Sender)
     account_id: str | None = None
     group_channel: str | None = None
     group_space: str | None = None
     case_ignored: bool = False
-    sender_policy_mode: str | None = None
 
     @property
     def group_id(self) -> str:
@@ -125,8 +127,27 @@ class GroupRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class Place(Generic[T]):
+    """One entry that may answer, and where it stands below its channel.
+
+    Attributes:
+        senders: whether its rules by sender are asked.
+        phones: whether the sender's phone number is used for them.
+    """
+
+    entry: GroupEntry[T]
+    path: tuple[str, ...]
+    senders: bool = True
+    phones: bool = True
+
+
+Chain: TypeAlias = tuple[Place[T], ...]
+"""Places in the order in which they answer. A chain depends on the conversation, never on the sender: keep it."""
+
+
+@dataclass(frozen=True, slots=True)
 class GroupAnswer(Generic[T]):
-    """The block that counts, the keys of the entries it stands in, and the key of the rule by sender, if it is one."""
+    """The block that counts, where it stands below its channel, and the key of the rule by sender, if it is one."""
 
     tools: T
     path: tuple[str, ...]
@@ -134,30 +155,34 @@ class GroupAnswer(Generic[T]):
 
 
 def answer_of(
-    dialect: Dialect, entry: GroupEntry[T] | None, request: GroupRequest, *, inside: tuple[str, ...] = ()
+    dialect: Dialect, chain: Chain[T], sender: Sender, sender_policy_mode: str | None = None
 ) -> GroupAnswer[T] | None:
-    """Return what one entry says: its rules by sender first, then its `tools`.
-
-    Args:
-        inside: keys of the entries around it.
-    """
-    if entry is None:
-        return None
-    path = (*inside, entry.key)
-    if entry.senders is not None and not (dialect.sender_policy_mode and request.sender_policy_mode == "never"):
-        found = entry.senders.find(request.sender)
-        if found is not None:
-            return GroupAnswer(found[1], path, found[0])
-    return None if entry.tools is None else GroupAnswer(entry.tools, path)
+    """Return the first answer of a chain: of each place the rules by sender, then `tools`."""
+    skipped = dialect.sender_policy_mode and sender_policy_mode == "never"
+    for place in chain:
+        entry = place.entry
+        if entry.senders is not None and place.senders and not skipped:
+            found = entry.senders.find(sender if place.phones else replace(sender, e164=None))
+            if found is not None:
+                return GroupAnswer(found[1], (*place.path, "toolsBySender", found[0]), found[0])
+        if entry.tools is not None:
+            return GroupAnswer(entry.tools, (*place.path, "tools"))
+    return None
 
 
-def find_in_groups(dialect: Dialect, channel: ChannelGroups[T], request: GroupRequest) -> GroupAnswer[T] | None:
-    """Look a conversation up in a channel's plain map of groups."""
+def places(groups: GroupMap[T] | None, *entries: GroupEntry[T] | None) -> Chain[T]:
+    """Return entries of one map as places; what is None is left out."""
+    if groups is None:
+        return ()
+    return tuple(Place(entry, (*groups.path, entry.key)) for entry in entries if entry is not None)
+
+
+def plain_chain(dialect: Dialect, channel: ChannelGroups[T], request: GroupRequest) -> Chain[T]:
+    """Look a conversation up in a channel's plain map of groups: its entry, then `*`."""
     groups = _plain_groups(dialect, channel, request.account_id)
     if groups is None:
-        return None
-    entry = _entry(dialect, groups, request)
-    return answer_of(dialect, entry, request) or answer_of(dialect, groups.get(ANY_GROUP), request)
+        return ()
+    return places(groups, _entry(dialect, groups, request), groups.get(ANY_GROUP))
 
 
 def _plain_groups(dialect: Dialect, channel: ChannelGroups[T], account_id: str | None) -> GroupMap[T] | None:
@@ -178,40 +203,38 @@ def _entry(dialect: Dialect, groups: GroupMap[T], request: GroupRequest) -> Grou
     return None
 
 
-def read_channel(
-    dialect: Dialect, block: object, read: Callable[[Any], T | None], *, senders: bool = True
-) -> ChannelGroups[T]:
+def read_channel(dialect: Dialect, block: object, read: Callable[[Any], T | None]) -> ChannelGroups[T]:
     """Read one channel of an `openclaw.json`.
 
     Args:
         read: makes an answer of a `tools` object, None of what is none.
-        senders: whether rules by sender are read, too.
     """
     names = (GROUPS, "guilds", "channels", "teams", "rooms")
 
-    def entries(value: Mapping[str, Any]) -> GroupMap[T]:
-        return GroupMap(entry(key, each) for key, each in value.items() if isinstance(each, Mapping))
+    def entries(value: Mapping[str, Any], path: tuple[str, ...]) -> GroupMap[T]:
+        known = {key: each for key, each in value.items() if isinstance(each, Mapping)}
+        return GroupMap((entry(key, each, (*path, key)) for key, each in known.items()), path)
 
-    def entry(key: str, value: Mapping[str, Any]) -> GroupEntry[T]:
+    def entry(key: str, value: Mapping[str, Any], path: tuple[str, ...]) -> GroupEntry[T]:
         rules, nested, slug = value.get("toolsBySender"), value.get("channels"), value.get("slug")
         return GroupEntry(
             key,
             read(value.get("tools")),
             compile_senders(dialect, ((rule, read(policy)) for rule, policy in rules.items()))
-            if senders and isinstance(rules, Mapping)
+            if isinstance(rules, Mapping)
             else None,
             slug if isinstance(slug, str) else None,
-            entries(nested) if isinstance(nested, Mapping) else None,
+            entries(nested, (*path, "channels")) if isinstance(nested, Mapping) else None,
         )
 
-    def maps(value: Mapping[str, Any]) -> dict[str, GroupMap[T]]:
-        return {name: entries(value[name]) for name in names if isinstance(value.get(name), Mapping)}
+    def maps(value: Mapping[str, Any], path: tuple[str, ...]) -> dict[str, GroupMap[T]]:
+        return {name: entries(value[name], (*path, name)) for name in names if isinstance(value.get(name), Mapping)}
 
     block = block if isinstance(block, Mapping) else {}
     accounts = block.get("accounts")
     return ChannelGroups(
-        maps(block),
-        {key: maps(value) if isinstance(value, Mapping) else {} for key, value in accounts.items()}
+        maps(block, ()),
+        {key: maps(each, ("accounts", key)) if isinstance(each, Mapping) else {} for key, each in accounts.items()}
         if isinstance(accounts, Mapping)
         else {},
     )
