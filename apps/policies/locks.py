@@ -1,0 +1,16 @@
+"""One writer at a time in an environment's draft: publications must know exactly which changes they contain."""
+
+from apps.policies.errors import RecordGoneError
+from apps.registry.models import Environment
+
+
+def draft_lock(environment: Environment) -> Environment:
+    """Hold an environment's draft until the end of the transaction.
+
+    Raises:
+        RecordGoneError: there is no such environment any more.
+    """
+    locked = Environment.objects.select_for_update(no_key=True).filter(pk=environment.pk).first()
+    if locked is None:
+        raise RecordGoneError(f"the environment `{environment.slug}` does not exist")
+    return locked
