@@ -1,0 +1,201 @@
+"""Regular expressions that people write: an accepted subset that is searched in bounded time.
+
+Accepted: literals, sets, groups, alternatives, look-around, `^`, `$`, `\\b` and repeats. Refused: back-references,
+conditions, and a repeat of something whose own length or choice varies, because such an expression can take years.
+Repeats without bound end at a bound: a long one where what follows cannot belong to the repeat, else a short one.
+
+Expressions are read as JavaScript writes them: `\\d`, `\\w` and `\\b` mean ASCII, `$` is the very end.
+"""
+
+import re
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from re import _compiler, _parser  # type: ignore[attr-defined] # the parsed form has no public door
+from typing import Any
+
+from apps.firewall.errors import FirewallError
+
+LENGTH_LIMIT = 500
+CLEAR_REPEAT_LIMIT = 8192
+UNCLEAR_STEPS = 10_000
+NESTED_REPEAT_AT_MOST = 1
+WINDOW_CHARACTERS = 16_384
+OVERLAP_CHARACTERS = 8_192
+
+_FLAGS = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "g": re.NOFLAG, "u": re.NOFLAG, "y": re.NOFLAG}
+_REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
+_ONE_CHARACTER = ("LITERAL", "NOT_LITERAL", "IN", "ANY", "CATEGORY", "RANGE")
+_REFUSED = ("GROUPREF", "GROUPREF_EXISTS", "GROUPREF_IGNORE")
+_LOOKS = ("ASSERT", "ASSERT_NOT")
+# One character each of what sets usually tell apart; `ÿ` and `中` stand for all others.
+_ALPHABET = [chr(number) for number in range(128)] + ["\u00a0", "ÿ", "中"]
+
+
+class PatternError(FirewallError):
+    """The expression cannot be used; the message says why."""
+
+    code = "pattern_refused"
+
+
+@lru_cache(maxsize=1024)
+def compile_pattern(written: str) -> re.Pattern[str]:
+    """Make an expression that ends in bounded time.
+
+    Args:
+        written: plain, or `/…/flags` with the flags of JavaScript (`i`, `m`, `s`; `g`, `u`, `y` mean nothing here).
+    Raises:
+        PatternError: blank, not an expression, or outside the accepted subset.
+    """
+    source, flags = _split(written)
+    if not source.strip():
+        raise PatternError("the expression is blank")
+    if len(source) > LENGTH_LIMIT:
+        raise PatternError(f"the expression is longer than {LENGTH_LIMIT} characters")
+    source = re.sub(r"\(\?<(?![=!])", "(?P<", source)
+    try:
+        tree = _parser.parse(source, flags | re.ASCII)
+        _check(tree, inside_repeat=False)
+        _bound(tree)
+        pattern: re.Pattern[str] = _compiler.compile(tree, flags | re.ASCII)
+    except (re.error, OverflowError, RecursionError) as exc:
+        raise PatternError(f"`{source}` is not an expression: {exc}") from exc
+    return pattern
+
+
+def search_bounded(pattern: re.Pattern[str], text: str, *, limit_s: float) -> Iterator[re.Match[str] | int]:
+    """Find every match, window by window, and stop when the time is up.
+
+    Yields:
+        Matches with positions of the whole text; last, when time ran out, the position from which nothing was read.
+    """
+    ends_at = time.monotonic() + limit_s
+    at = 0
+    while at < len(text) or at == 0:
+        window_end = min(len(text), at + WINDOW_CHARACTERS)
+        next_at = window_end
+        for match in pattern.finditer(text, at, min(len(text), window_end + OVERLAP_CHARACTERS)):
+            if match.start() >= window_end:
+                break
+            yield match
+            next_at = max(next_at, match.end())
+        if next_at >= len(text):
+            return
+        at = next_at
+        if time.monotonic() > ends_at:
+            yield at
+            return
+
+
+def _split(written: str) -> tuple[str, int]:
+    literal = re.fullmatch(r"/(.+)/([a-z]*)", written.strip(), re.DOTALL)
+    if literal is None:
+        return written, 0
+    flags = 0
+    for letter in literal[2]:
+        if letter not in _FLAGS:
+            raise PatternError(f"`{letter}` is not a flag")
+        flags |= _FLAGS[letter]
+    return literal[1], flags
+
+
+def _check(tree: Any, *, inside_repeat: bool) -> None:
+    for index, (operation, argument) in enumerate(tree):
+        name = str(operation)
+        if name in _REFUSED:
+            raise PatternError("back-references are not accepted")
+        if name == "AT" and str(argument) == "AT_END" and not tree.state.flags & re.MULTILINE:
+            tree[index] = (operation, _compiler.AT_END_STRING)
+        if inside_repeat and name == "BRANCH" and not _branches_differ(argument[1]):
+            raise PatternError("a repeat of alternatives that begin alike is not accepted")
+        if name in _REPEATS:
+            least, most, body = argument
+            if inside_repeat and most > NESTED_REPEAT_AT_MOST and least != most:
+                raise PatternError("a repeat inside a repeat is not accepted")
+            if inside_repeat and least != most:
+                raise PatternError("an optional part inside a repeat is not accepted")
+            _check(body, inside_repeat=inside_repeat or most > NESTED_REPEAT_AT_MOST)
+            continue
+        for part in _parts(name, argument):
+            _check(part, inside_repeat=inside_repeat)
+
+
+def _parts(name: str, argument: Any) -> Sequence[Any]:
+    if name == "BRANCH":
+        return list(argument[1])
+    if name == "SUBPATTERN":
+        return [argument[3]]
+    if name == "ATOMIC_GROUP":
+        return [argument]
+    if name in _LOOKS:
+        return [argument[1]]
+    return []
+
+
+def _branches_differ(branches: Iterable[Any]) -> bool:
+    seen: set[str] = set()
+    for branch in branches:
+        first, can_be_empty = _first(list(branch), 0)
+        if can_be_empty or first & seen:
+            return False
+        seen |= first
+    return True
+
+
+def _bound(tree: Any) -> None:
+    """Give every repeat without bound its bound, in place."""
+    repeats = list(_repeats(tree, set()))
+    unclear = [repeat for repeat in repeats if not repeat[2]]
+    short = max(2, int(UNCLEAR_STEPS ** (1 / max(1, len(unclear)))))
+    for owner, index, is_clear in repeats:
+        operation, (least, most, body) = owner[index]
+        limit = CLEAR_REPEAT_LIMIT if is_clear else short
+        if least > limit:
+            raise PatternError(f"a repeat of more than {limit} is not accepted")
+        owner[index] = (operation, (least, min(most, limit) if most != _parser.MAXREPEAT else limit, body))
+
+
+def _repeats(tree: Any, follow: set[str]) -> Iterator[tuple[Any, int, bool]]:
+    """List long repeats as (owner, index, whether what follows cannot belong to it)."""
+    items = list(tree)
+    for index, (operation, argument) in enumerate(items):
+        name = str(operation)
+        after, can_end = _first(items, index + 1)
+        behind = after | follow if can_end else after
+        if name in _REPEATS:
+            _least, most, body = argument
+            if most > UNCLEAR_STEPS**0.25:
+                own, _ = _first(list(body), 0)
+                yield tree, index, not own & behind and len(list(body)) == 1
+            continue
+        for part in _parts(name, argument):
+            yield from _repeats(part, behind)
+
+
+def _first(items: Sequence[Any], start: int) -> tuple[set[str], bool]:
+    """Say with which characters a sequence can begin, and whether it can be empty."""
+    first: set[str] = set()
+    for operation, argument in items[start:]:
+        name = str(operation)
+        if name in _ONE_CHARACTER:
+            return first | _characters(operation, argument), False
+        if name in _REPEATS:
+            inner, empty = _first(list(argument[2]), 0)
+            empty = empty or argument[0] == 0
+        elif name == "AT" or name in _LOOKS:
+            continue
+        else:
+            answers = [_first(list(part), 0) for part in _parts(name, argument)]
+            inner = set().union(*(answer[0] for answer in answers))
+            empty = any(answer[1] for answer in answers)
+        first |= inner
+        if not empty:
+            return first, False
+    return first, True
+
+
+def _characters(operation: Any, argument: Any) -> set[str]:
+    tree = _parser.parse("", 0)
+    tree.append((operation, argument))
+    one = _compiler.compile(tree, re.DOTALL | re.IGNORECASE | re.ASCII)
+    return {letter for letter in _ALPHABET if one.fullmatch(letter)}

@@ -1,0 +1,152 @@
+"""The expressions of the masker. Each one looks at a text in time linear in its length.
+
+Why they are linear: an expression starts at a literal or where a run of characters begins (a look-behind says so), and
+what repeats without bound is one set of characters that the next part cannot take, or is cut at a bound.
+"""
+
+import re
+
+# --- names and their values: matched on a lower-case copy of the same length ---
+NAMED = re.compile(
+    r"(?:key(?:[ _-]?material)?|token|secret|password|passwd|passphrase"
+    r"|(?<!by)(?<!com)(?<!tres)(?<!sur)(?<!over)(?<!under)(?<!en)pass|pwd|credentials?|authorization|jwt)"
+    r"(?P<close>\\{0,4}[\"'`]\]?)?\s*(?:=>|:=|={1,3}|:)\s*"
+)
+NAMED_NEEDS = ("key", "token", "secret", "pass", "pwd", "credential", "authorization", "jwt")
+OPTION = re.compile(r"(?<![a-z0-9_-])--?(?P<name>[a-z0-9][a-z0-9_.-]{0,80})[ \t]+(?=\S)")
+OPTION_ENDINGS = (
+    "key",
+    "token",
+    "secret",
+    "password",
+    "passwd",
+    "passphrase",
+    "-pass",
+    "credential",
+    "credentials",
+    "pwd",
+)
+QUERY = re.compile(
+    r"(?:[?&;]|\A|(?<=[\s\"'`])(?=[a-z]{1,20}=[^&\s]{0,512}&))"
+    r"(?:session|sessionid|session_id|sid|code|signature|sig|hash|nonce|otp|pin|auth|access|state_token"
+    r"|x-amz-signature|x-amz-credential|x-goog-signature)=(?P<secret>[^&\s\"'<>]+)"
+)
+HEADER = re.compile(r"(?:authorization|cookie2?)\s*[:=]\s*(?P<value>(?:(?!\\[nr])[^\r\n\"'`])+)")
+DIGEST = re.compile(r"authorization\s*[:=]\s*(?P<value>(?:digest|signature|hawk|aws4-hmac-sha256)\b[^\r\n]{1,4096})")
+SCHEME = re.compile(r"(?:bearer|basic|bot|digest|token|negotiate|apikey|hawk)[ \t]+(?=\S)")
+BEARER = re.compile(r"bearer\s+(?P<secret>[^\s\"'`<>,;]{18,})")
+BASIC = re.compile(r"(?<![a-z0-9])basic[ \t]+(?P<secret>[a-z0-9+/_-]{16,}={0,2})")
+ELEMENT = re.compile(r"(?:key|token|secret|password|passwd|passphrase|credential)>(?P<secret>[^<\r\n]+)(?P<end></)?")
+CARD_FIELD = re.compile(
+    r"(?:card[ _-]?(?:number|num|no|code)|cc[ _-]?(?:number|num|no)|(?<![a-z])pan"
+    r"|cv[cv]2?|(?<![a-z])csc|security[ _-]?code)"
+    r"\\{0,4}[\"'`]?\s*[:=]\s*\\{0,4}[\"'`]?(?P<secret>[0-9](?:[ -]?[0-9]){2,18})"
+)
+CARD_FIELD_NEEDS = ("card", "cc", "pan", "cvc", "cvv", "csc", "security")
+
+# --- a value after its name: quoted in one of four ways, or a run without space ---
+VALUE = re.compile(
+    r"\\{1,8}\"(?P<a>(?:(?!\\{1,8}\")[^\n])*)|\\{1,8}'(?P<b>(?:(?!\\{1,8}')[^\n])*)"
+    r"|\"(?P<c>(?:[^\"\\\n]|\\[\s\S])*)|'(?P<d>(?:[^'\\\n]|\\[\s\S])*)|`(?P<e>[^`\n]+)`"
+    r"|(?P<bare>[^\s\"']+)"
+)
+BARE_IN_JSON = re.compile(r"[^\s,}\]\"'{\[(]+")
+NO_SECRETS_IN_JSON = frozenset({"null", "true", "false", "none", "undefined"})
+
+# --- addresses ---
+URL_PASSWORD = re.compile(
+    r"://[^\s:/@\"'`<>]{0,256}+:(?![0-9]{1,5}(?:[/?#]|\Z))"
+    r"(?P<secret>[^\s@\"'`<>]{1,512}+(?:@[^\s@/?#\"'`<>]{1,256}+){0,8})@"
+)
+URL_USER = re.compile(r"://(?P<secret>[^\s:/@\"'`<>]{20,512}+)@")
+WEBHOOK = re.compile(
+    r"(?:hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/"
+    r"|discord(?:app)?\.com/api/(?:v[0-9]{1,2}/)?webhooks/"
+    r"|webhook\.office\.com/webhookb2/"
+    r"|hooks\.zapier\.com/hooks/catch/)(?P<secret>[^\s\"'`<>]{1,512})",
+    re.IGNORECASE,
+)
+WEBHOOK_NEEDS = ("hooks.", "webhook")
+
+# --- tokens that their own look gives away; searched inside runs of such characters ---
+RUN = re.compile(r"(?<![A-Za-z0-9_.~+/=-])[A-Za-z0-9_.~+/=-]{10,}")
+_W = r"[A-Za-z0-9_-]"
+_A = r"[A-Za-z0-9]"
+VENDOR_TOKENS: tuple[str, ...] = (
+    rf"sk-{_W}{{8,}}",  # OpenAI and its likes
+    rf"[spr]k_(?:live|test|prod)_{_A}{{8,}}",  # Stripe
+    rf"sk_{_A}{{24,}}",
+    rf"whsec_{_W}{{10,}}",
+    rf"gh[a-z]_{_A}{{10,}}",  # GitHub
+    rf"github_pat_{_W}{{10,}}",
+    rf"gl(?:pat|dt|rt|rtr|cbt|ptt|ft|imt|agent|oas|soat|ffct|wt)-{_W}{{10,}}",  # GitLab
+    rf"xox[a-z](?:\.[a-z]{{3,8}})?-{_W}{{6,}}",  # Slack
+    rf"xapp-{_W}{{6,}}",
+    rf"xwfp-{_W}{{6,}}",
+    rf"gsk_{_W}{{8,}}",  # Groq
+    rf"AIza{_W}{{16,}}",  # Google
+    r"ya29\.[A-Za-z0-9_.-]{8,}",
+    rf"GOCSPX-{_W}{{8,}}",
+    rf"1//0{_W}{{20,}}",
+    rf"pplx-{_W}{{8,}}",  # Perplexity
+    rf"npm_{_A}{{10,}}",
+    rf"hf_{_A}{{10,}}",  # Hugging Face
+    rf"api_org_{_A}{{10,}}",
+    rf"r8_{_A}{{10,}}",  # Replicate
+    rf"xai-{_W}{{10,}}",
+    rf"SG\.{_W}{{8,}}\.{_W}{{8,}}",  # SendGrid
+    rf"pypi-{_W}{{16,}}",
+    rf"do[opr]_v1_{_W}{{10,}}",  # DigitalOcean
+    r"dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9_.-]{10,}",  # Doppler
+    rf"dckr_[a-z]{{3}}_{_W}{{10,}}",  # Docker
+    r"d(?:api|ose|keysa)[0-9a-f]{16,}(?:-[0-9])?",  # Databricks
+    rf"dd[apw]_{_A}{{10,}}",  # Datadog
+    rf"gl(?:c|sa)_{_A}[A-Za-z0-9_+/=-]{{10,}}",  # Grafana
+    rf"nf[a-z]_{_W}{{10,}}",  # Netlify
+    r"AT(?:ATT|CTT|BB|SS)[A-Za-z0-9_=-]{10,}",  # Atlassian
+    rf"HRKU-{_W}{{10,}}",  # Heroku
+    rf"pat-(?:na|eu|ap)[0-9]-{_W}{{8,}}",  # HubSpot
+    rf"fo1_{_W}{{8,}}",  # Fly
+    r"fm[12][a-z]?_[A-Za-z0-9+/=_-]{10,}",
+    rf"shp(?:at|ca|pa|ss|tka)_{_A}{{10,}}",  # Shopify
+    rf"sq0[a-z]{{3}}-{_W}{{10,}}",  # Square
+    rf"lin_(?:api|oauth)_{_A}{{10,}}",  # Linear
+    rf"(?:ntn|secret)_{_A}{{20,}}",  # Notion
+    rf"fig[dorp]_{_W}{{10,}}",  # Figma
+    rf"xkeysib-{_W}{{16,}}",
+    rf"NRAK-{_A}{{10,}}",  # New Relic
+    rf"NR(?:II|JS|RA)-{_W}{{10,}}",
+    rf"sntry[su]_{_A}[A-Za-z0-9_+/=-]{{10,}}",  # Sentry
+    rf"pul-{_A}{{20,}}",  # Pulumi
+    rf"{_A}{{14}}\.atlasv1\.[A-Za-z0-9_=-]{{20,}}",  # Terraform
+    rf"hv[sbr]\.{_W}{{10,}}",  # Vault
+    r"AGE-SECRET-KEY-1[A-Z0-9]{10,}",
+    rf"sb[a-z]?_(?:secret_|publishable_)?{_A}{{16,}}",  # Supabase
+    rf"pscale_[a-z]{{2,6}}_{_W}{{10,}}",  # PlanetScale
+    rf"rubygems_{_A}{{10,}}",
+    rf"PMAK-{_W}{{10,}}",  # Postman
+    rf"tvly-{_W}{{8,}}",
+    rf"fw_{_A}{{16,}}",
+    rf"tgp_v1_{_W}{{10,}}",
+    rf"lsv2_[a-z]{{2}}_{_W}{{10,}}",
+    rf"nvapi-{_W}{{10,}}",
+    rf"vc[a-z]_{_A}{{16,}}",  # Vercel
+    rf"bk[a-z]{{2}}_{_A}{{10,}}",
+    rf"CCIPAT_{_W}{{10,}}",
+    r"key-[0-9a-f]{24,}",
+    rf"oca_{_A}{{10,}}_{_A}{{16,}}",  # our own
+    rf"LTAI{_A}{{12,}}",
+    r"(?:AKIA|ASIA|ABIA|ACCA|AGPA|AIDA|AROA|AIPA|ANPA|ANVA|APKA)[A-Z0-9]{12,}",  # AWS
+    r"EAA[A-Za-z0-9]{30,}",  # Meta
+    rf"[A-Za-z0-9_-]{{23,28}}\.{_W}{{6,7}}\.{_W}{{27,}}",  # Discord
+)
+VENDOR = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(VENDOR_TOKENS)})")
+# The second part is optional here and required by the caller: a part that fails would be read again from each `eyJ`.
+JSON_WEB_TOKEN = re.compile(
+    r"(?<![A-Za-z0-9])eyJ[A-Za-z0-9_-]{4,}(?P<more>\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*){0,3})?"
+)
+BOT_TOKEN_TAIL = re.compile(r":[A-Za-z0-9_-]{20,}")  # Telegram: digits stand before the colon
+CARD = re.compile(r"(?<![0-9A-Za-z.-])(?:[245][0-9]|3[47]|6[05])[0-9](?:[ -]?[0-9]){11,13}(?![0-9A-Za-z])")
+
+PEM_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+PEM_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
