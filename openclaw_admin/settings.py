@@ -1,13 +1,20 @@
 """Every setting, read once. Deployments differ only through the variables in README's table."""
 
+import sys
 from pathlib import Path
 
-from openclaw_admin import __version__, env
+from openclaw_admin import __version__, env, logs
 from openclaw_admin.database_url import database_settings
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(env.text("OPENCLAW_ADMIN_VAR", str(BASE_DIR / "var")))
 VERSION = __version__
+
+LOGGING_CONFIG = "openclaw_admin.logs.configure"
+LOGGING = logs.logging_settings(
+    env.choice("LOG_FORMAT", ("", logs.JSON, logs.CONSOLE)) or (logs.CONSOLE if sys.stderr.isatty() else logs.JSON),
+    env.choice("LOG_LEVEL", ("INFO", "DEBUG", "WARNING", "ERROR")),
+)
 
 DEBUG = False
 TESTING = env.flag("OPENCLAW_ADMIN_TESTING")
@@ -217,4 +224,33 @@ CONTENT_SECURITY_POLICY = {
         "base-uri": ["'none'"],
         "manifest-src": ["'self'"],
     }
+}
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "apps.api.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["apps.api.scope.NeedsPermission"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["apps.api.parsers.BoundedJSONParser"],
+    "DEFAULT_THROTTLE_CLASSES": ["apps.api.throttles.PrincipalThrottle"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "apps.api.errors.exception_handler",
+    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
+    "COERCE_DECIMAL_TO_STRING": False,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "OpenClaw Admin",
+    "DESCRIPTION": "The tool firewall for AI agents: policy, decisions, calls, approvals and audit.",
+    "VERSION": VERSION,
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "SERVE_AUTHENTICATION": [],
+    "COMPONENT_SPLIT_REQUEST": True,
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "apps.api.openapi.add_agents_paths",
+    ],
 }
