@@ -1,0 +1,137 @@
+"""A tool call, what became of it, and the action that a person may be asked about."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from apps.firewall.engine.context import CallContext
+from apps.firewall.errors import FirewallError
+from apps.firewall.identifiers import new_id
+
+JsonObject = Mapping[str, Any]
+Status = Literal["completed", "failed", "denied", "awaiting_approval", "unknown"]
+NOT_FOUND = "tool_not_found"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One request of an agent to run one tool.
+
+    Args:
+        agent: normal id of the agent that calls.
+        actor: whose credential made the call, as audit names it (`token:tok_…`).
+    """
+
+    environment: str
+    agent: str
+    tool: str
+    params: JsonObject
+    context: CallContext = field(default_factory=CallContext)
+    actor: str = ""
+    trace_id: str = ""
+    id: UUID = field(default_factory=new_id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """What was decided about a call, and by what; for the record and for people, not for agents."""
+
+    verdict: Literal["allow", "ask", "deny"]
+    layer: str = ""
+    label: str = ""
+    rule: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A request that waits for a person."""
+
+    id: UUID
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallResult:
+    """The answer to a call.
+
+    Args:
+        error: `{"code", "message", "details"}`, when there is one.
+        judgement: not for agents when the tool is outside their set.
+        phases: milliseconds by stage.
+        asked: set while the call waits for a person.
+    """
+
+    call_id: UUID
+    status: Status
+    result: JsonObject | None = None
+    error: Mapping[str, Any] | None = None
+    duration_ms: int = 0
+    judgement: Judgement | None = None
+    phases: Mapping[str, int] = field(default_factory=dict)
+    asked: Asked | None = None
+
+
+class RefusedError(FirewallError):
+    """A call that will not run. `details` lists mistakes in its params."""
+
+    code = "refused"
+
+    def __init__(
+        self, code: str, message: str, judgement: Judgement, details: list[dict[str, str]] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.judgement = judgement
+        self.details = details or []
+
+
+def error_object(code: str, message: str, details: list[dict[str, str]] | None = None) -> dict[str, Any]:
+    """Write an error in the one shape of all doors."""
+    return {"code": code, "message": message, "details": details or []}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """Exactly what will run: what a person allows, and what is compared again before it does.
+
+    Args:
+        argv, executable, cwd: of a command; None and empty for other tools.
+        files: identity of the program and of the files among its arguments, by path.
+    """
+
+    call_id: str
+    environment: str
+    agent: str
+    actor: str
+    trace_id: str
+    tool: str
+    params: JsonObject
+    context: JsonObject
+    snapshot: str
+    argv: list[str] | None = None
+    executable: str = ""
+    cwd: str = ""
+    files: dict[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: JsonObject) -> "Action":
+        return cls(**values)
+
+    def call(self) -> Call:
+        """Give back the call it came from."""
+        return Call(
+            id=UUID(self.call_id),
+            environment=self.environment,
+            agent=self.agent,
+            actor=self.actor,
+            trace_id=self.trace_id,
+            tool=self.tool,
+            params=self.params,
+            context=CallContext.from_json(self.context),
+        )

@@ -1,0 +1,102 @@
+"""Runs built-in tools, each agent in a workspace folder of its own."""
+
+import hashlib
+import os
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from apps.firewall.errors import FirewallError
+from apps.firewall.runtime.call import Action, Call, JsonObject
+from apps.firewall.sandbox.limits import Limits
+from apps.firewall.tools.catalog import BUILTINS
+from apps.firewall.tools.confined import RefusedError, folder_beneath, parts_of
+from apps.firewall.tools.running import Command, Place, ToolOutcome, failed
+
+PLAIN_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+HASHED_BYTES_LIMIT = 64 * 1024 * 1024
+HASHED_FILES_LIMIT = 32
+
+
+class WorkdirError(FirewallError):
+    """A command wants to start somewhere that is no folder of its workspace."""
+
+    code = "workdir_invalid"
+
+
+class HostFiles:
+    """The file system of this machine."""
+
+    def is_program(self, path: str) -> bool:
+        return Path(path).is_file() and os.access(path, os.X_OK)
+
+    def real_path(self, path: str) -> str:
+        return os.path.realpath(path)
+
+
+def folder_name(text: str) -> str:
+    """Name a folder after an agent or environment; what is no plain name becomes a hash."""
+    return text if PLAIN_NAME.fullmatch(text) else f"x-{hashlib.sha256(text.encode()).hexdigest()[:32]}"
+
+
+def identity(path: str) -> str:
+    """Identify a file by its content; a very large one by device, inode, size and time of change."""
+    status = Path(path).stat()
+    if status.st_size > HASHED_BYTES_LIMIT:
+        return f"stat:{status.st_dev}:{status.st_ino}:{status.st_size}:{status.st_mtime_ns}"
+    with Path(path).open("rb") as file:
+        return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
+
+
+class BuiltinExecutor:
+    """Runs the tools of `apps.firewall.tools.catalog` in workspaces under one folder."""
+
+    def __init__(self, workspaces: Path, *, limits: Limits | None = None, python: str = sys.executable) -> None:
+        self.files = HostFiles()
+        self._workspaces = workspaces
+        self._limits = limits or Limits()
+        self._python = python
+
+    def runs(self, tool: str) -> bool:
+        return tool in BUILTINS
+
+    def workspace(self, call: Call) -> str:
+        path = self._workspaces / folder_name(call.environment) / folder_name(call.agent)
+        for folder in (self._workspaces, path.parent, path):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return os.path.realpath(path)
+
+    def workdir(self, call: Call, params: JsonObject) -> str:
+        root = self.workspace(call)
+        wanted = params.get("workdir")
+        if wanted is None:
+            return root
+        try:
+            parts = parts_of(wanted)
+            with folder_beneath(root, parts):
+                return str(Path(root, *parts))
+        except RefusedError as exc:
+            raise WorkdirError(exc.message) from exc
+        except OSError as exc:
+            raise WorkdirError(f"`{wanted}` is no folder of the workspace") from exc
+
+    def identities(self, executable: str, argv: Sequence[str], cwd: str) -> dict[str, str]:
+        found = {executable: identity(executable)}
+        for argument in argv[1:]:
+            if len(found) > HASHED_FILES_LIMIT or "\0" in argument or len(argument) > 4096:
+                continue
+            path = Path(cwd, argument)
+            if path.is_file():
+                found[str(path)] = identity(str(path))
+        return found
+
+    async def run(self, action: Action) -> ToolOutcome:
+        tool = BUILTINS.get(action.tool)
+        if tool is None:
+            return failed("no_executor", f"the tool `{action.tool}` cannot run here")
+        place = Place(root=self.workspace(action.call()), python=self._python, limits=self._limits)
+        command = None
+        if action.argv is not None:
+            command = Command(argv=tuple(action.argv), executable=action.executable, cwd=action.cwd)
+        return await tool.run(action.params, place, command)

@@ -1,0 +1,139 @@
+"""Take a call through its stages, and record how it ended before anybody hears of it."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+from uuid import UUID
+
+from apps.firewall.errors import FirewallError
+from apps.firewall.runtime.call import Action, Call, CallResult, Judgement, RefusedError, error_object
+from apps.firewall.runtime.ports import Ports
+from apps.firewall.runtime.stages import STAGES, Run
+from apps.firewall.tools.running import ToolOutcome
+
+RETRY_OUTCOME_S = (0.2, 1.0, 3.0)
+
+
+async def invoke(call: Call, ports: Ports) -> CallResult:
+    """Run a call, or say why not.
+
+    Never raises for anything that goes wrong with the call: before the run an error is a denial that says so, after
+    the intent was written it is an outcome. Cancelling ends the call's processes and records that, then cancels.
+    """
+    return await _go(Run(call=call, ports=ports, started=ports.clock.monotonic()))
+
+
+async def resume(action: Action, *, approval_id: UUID, ports: Ports) -> CallResult:
+    """Run a call that a person allowed.
+
+    Everything is decided and compared again: a tool that the live policy no longer gives, or an action that is no
+    longer the approved one, does not run.
+    """
+    run = Run(call=action.call(), ports=ports, started=ports.clock.monotonic())
+    run.approved, run.approval_id = action, approval_id
+    return await _go(run)
+
+
+async def _go(run: Run) -> CallResult:
+    try:
+        for stage in STAGES:
+            before = run.ports.clock.monotonic()
+            try:
+                await stage.run(run)
+            finally:
+                run.phases[stage.name] = _milliseconds(run, before)
+            if run.asked is not None:
+                return _result(run, "awaiting_approval")
+    except asyncio.CancelledError:
+        await _whatever_happens(_cancelled(run))
+        raise
+    except RefusedError as exc:
+        return await _refused(run, exc)
+    except FirewallError as exc:
+        return await _troubled(run, exc.code, exc.message)
+    except Exception as exc:  # noqa: BLE001 - fail closed: whatever went wrong, the agent hears a refusal
+        return await _troubled(run, "internal_error", f"an internal error: {type(exc).__name__}")
+    return await _ended(run)
+
+
+async def _refused(run: Run, refusal: RefusedError) -> CallResult:
+    run.judgement = refusal.judgement
+    error = error_object(refusal.code, refusal.message, refusal.details)
+    try:
+        await run.ports.ledger.record(
+            run.note("denial", "denied", error=error, duration_ms=_elapsed(run), phases=run.phases)
+        )
+    except FirewallError as exc:
+        error = error_object(exc.code, exc.message)  # it does not run either way; that nobody knows of it is worse
+    return _result(run, "denied", error=error)
+
+
+async def _troubled(run: Run, code: str, message: str) -> CallResult:
+    """An error of ours: before the intent the call is denied, after it the outcome says so."""
+    if run.is_intended:
+        run.outcome = ToolOutcome(ended="failed", error={"code": code, "message": message})
+        return await _ended(run)
+    return await _refused(run, RefusedError(code, message, Judgement(verdict="deny", layer="error", reason=message)))
+
+
+async def _cancelled(run: Run) -> None:
+    if run.is_intended:
+        run.outcome = ToolOutcome(
+            ended="failed", error={"code": "cancelled", "message": "the call was ended before it finished"}
+        )
+        await _ended(run)
+
+
+async def _ended(run: Run) -> CallResult:
+    outcome = run.outcome
+    assert outcome is not None  # noqa: S101 - the last stage
+    error = None if outcome.error is None else error_object(outcome.error["code"], outcome.error["message"])
+    note = run.note(
+        "call_outcome",
+        outcome.ended,
+        result=outcome.result,
+        error=error,
+        duration_ms=_elapsed(run),
+        phases=run.phases,
+    )
+    for pause_s in (*RETRY_OUTCOME_S, None):
+        try:
+            await run.ports.ledger.record(note)
+            break
+        except FirewallError as exc:
+            if pause_s is None:
+                message = f"the call ran, and its outcome could not be recorded: {exc.message}"
+                return _result(run, "unknown", error=error_object(exc.code, message))
+            await asyncio.sleep(pause_s)
+    status: Any = outcome.ended
+    return _result(run, status, result=outcome.result, error=error)
+
+
+async def _whatever_happens(work: Coroutine[Any, Any, None]) -> None:
+    """Finish a piece of work though we are being cancelled, and cancelled again."""
+    task = asyncio.ensure_future(work)
+    while not task.done():
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            continue
+
+
+def _result(run: Run, status: Any, **more: Any) -> CallResult:
+    return CallResult(
+        call_id=run.call.id,
+        status=status,
+        duration_ms=_elapsed(run),
+        judgement=run.judgement,
+        phases=run.phases,
+        asked=run.asked,
+        **more,
+    )
+
+
+def _milliseconds(run: Run, since: float) -> int:
+    return int((run.ports.clock.monotonic() - since) * 1000)
+
+
+def _elapsed(run: Run) -> int:
+    return _milliseconds(run, run.started)

@@ -1,0 +1,133 @@
+"""What the runtime needs from the world. `gateway/wiring.py` fills these; `testing.py` fakes them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, Protocol
+from uuid import UUID
+
+from apps.firewall.engine.exec_policy import AllowEntry, ExecVerdict
+from apps.firewall.engine.exec_policy.allowlist import FileSystem
+from apps.firewall.engine.snapshot import Snapshot
+from apps.firewall.runtime.call import Action, Asked, Call, JsonObject, Judgement
+from apps.firewall.tools.running import ToolOutcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """One entry for the ledger: a refusal, an intent just before a run, or an outcome before the answer."""
+
+    kind: Literal["denial", "call_intent", "call_outcome"]
+    call: Call
+    tool: str
+    status: str
+    judgement: Judgement
+    result: JsonObject | None = None
+    error: JsonObject | None = None
+    duration_ms: int | None = None
+    phases: dict[str, int] | None = None
+    snapshot_digest: str = ""
+    approval_id: UUID | None = None
+    sensitive: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalRequest:
+    """A question to a person.
+
+    Args:
+        verdict: how a command was judged.
+        sensitive: names of params that the tool declares secret.
+    """
+
+    call: Call
+    action: Action
+    verdict: ExecVerdict
+    judgement: Judgement
+    snapshot: Snapshot
+    sensitive: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StandingGrant:
+    """An "always" that holds now; `key` is the port's own handle."""
+
+    entry: AllowEntry
+    key: Any = None
+
+
+class Clock(Protocol):
+    """Time."""
+
+    def now(self) -> datetime:
+        """Tell the instant, aware and in UTC."""
+
+    def monotonic(self) -> float:
+        """Tell seconds that never run backwards."""
+
+
+class SnapshotSource(Protocol):
+    """What is live."""
+
+    def live(self, environment: str) -> Snapshot | None:
+        """Give the live snapshot; None when nothing was published."""
+
+
+class Ledger(Protocol):
+    """The record of every call."""
+
+    async def record(self, note: Note) -> None:
+        """Store an entry; return when it is durable.
+
+        Raises:
+            FirewallError: it could not be stored; what it tells of must not happen.
+        """
+
+
+class Approvals(Protocol):
+    """People who answer."""
+
+    async def grants(self, call: Call, tool: str) -> Sequence[StandingGrant]:
+        """Give the standing answers that hold for the call's agent now."""
+
+    async def use(self, grant: StandingGrant, call: Call) -> None:
+        """Count that a call runs because of a grant."""
+
+    async def ask(self, request: ApprovalRequest) -> Asked:
+        """Put a question to people; the same call asks once."""
+
+
+class Executor(Protocol):
+    """Where tools run."""
+
+    files: FileSystem
+
+    def runs(self, tool: str) -> bool:
+        """Say whether this tool can run here."""
+
+    def workspace(self, call: Call) -> str:
+        """Give the folder of the call's agent, made when missing."""
+
+    def workdir(self, call: Call, params: JsonObject) -> str:
+        """Give the folder a command starts in.
+
+        Raises:
+            FirewallError: it is not a folder of the workspace.
+        """
+
+    def identities(self, executable: str, argv: Sequence[str], cwd: str) -> dict[str, str]:
+        """Identify the program and every file among its arguments, by path."""
+
+    async def run(self, action: Action) -> ToolOutcome:
+        """Run an action; cancelling it ends every process of it first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ports:
+    """All of them."""
+
+    snapshots: SnapshotSource
+    ledger: Ledger
+    approvals: Approvals
+    executor: Executor
+    clock: Clock

@@ -1,0 +1,137 @@
+"""Fakes of every port, for our own tests and for authors who want to run a tool as production does."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+from apps.firewall.engine.exec_policy import AllowEntry
+from apps.firewall.engine.exec_policy.allowlist import FileSystem
+from apps.firewall.engine.snapshot import Snapshot
+from apps.firewall.errors import FirewallError
+from apps.firewall.identifiers import new_id
+from apps.firewall.runtime.call import Action, Asked, Call, JsonObject
+from apps.firewall.runtime.clock import SystemClock
+from apps.firewall.runtime.ports import ApprovalRequest, Note, Ports, StandingGrant
+from apps.firewall.tools.running import ToolOutcome
+
+
+class LedgerDownError(FirewallError):
+    """What a ledger raises that stores nothing."""
+
+    code = "audit_unavailable"
+
+
+@dataclass
+class FakeSnapshots:
+    """Gives one snapshot for every environment; None for nothing published."""
+
+    snapshot: Snapshot | None = None
+
+    def live(self, environment: str) -> Snapshot | None:  # noqa: ARG002
+        return self.snapshot
+
+
+@dataclass
+class FakeLedger:
+    """Keeps notes in memory. `refuses` names the kinds it cannot store."""
+
+    refuses: set[str] = field(default_factory=set)
+    notes: list[Note] = field(default_factory=list)
+
+    async def record(self, note: Note) -> None:
+        if note.kind in self.refuses:
+            raise LedgerDownError(f"the ledger does not store `{note.kind}`")
+        self.notes.append(replace(note, phases=None if note.phases is None else dict(note.phases)))
+
+    @property
+    def kinds(self) -> list[tuple[str, str]]:
+        return [(note.kind, note.status) for note in self.notes]
+
+
+@dataclass
+class FakeApprovals:
+    """Asks nobody: keeps the questions, and gives the standing answers it was made with."""
+
+    entries: Sequence[AllowEntry] = ()
+    asked: list[ApprovalRequest] = field(default_factory=list)
+    used: list[AllowEntry] = field(default_factory=list)
+
+    async def grants(self, call: Call, tool: str) -> Sequence[StandingGrant]:  # noqa: ARG002
+        return [StandingGrant(entry) for entry in self.entries]
+
+    async def use(self, grant: StandingGrant, call: Call) -> None:  # noqa: ARG002
+        self.used.append(grant.entry)
+
+    async def ask(self, request: ApprovalRequest) -> Asked:
+        self.asked.append(request)
+        return Asked(id=new_id(), expires_at=datetime.now(UTC) + timedelta(minutes=30))
+
+
+@dataclass
+class FakeFiles:
+    """A file system that holds only programs: path to real path."""
+
+    programs: Mapping[str, str] = field(default_factory=lambda: {"/bin/ls": "/bin/ls", "/bin/bash": "/bin/bash"})
+
+    def is_program(self, path: str) -> bool:
+        return path in self.programs
+
+    def real_path(self, path: str) -> str:
+        return self.programs[path]
+
+
+@dataclass
+class FakeExecutor:
+    """Runs nothing: keeps the actions and answers `answer`, or raises it."""
+
+    answer: ToolOutcome | BaseException | Callable[[Action], ToolOutcome] = field(
+        default_factory=lambda: ToolOutcome(result={"ok": True})
+    )
+    tools: frozenset[str] = frozenset({"read", "write", "exec"})
+    files: FileSystem = field(default_factory=FakeFiles)
+    content: str = "sha256:0"
+    actions: list[Action] = field(default_factory=list)
+
+    def runs(self, tool: str) -> bool:
+        return tool in self.tools
+
+    def workspace(self, call: Call) -> str:  # noqa: ARG002
+        return "/desk"
+
+    def workdir(self, call: Call, params: JsonObject) -> str:  # noqa: ARG002
+        return "/desk"
+
+    def identities(self, executable: str, argv: Sequence[str], cwd: str) -> dict[str, str]:  # noqa: ARG002
+        return {executable: self.content}
+
+    async def run(self, action: Action) -> ToolOutcome:
+        self.actions.append(action)
+        if isinstance(self.answer, BaseException):
+            raise self.answer
+        return self.answer(action) if callable(self.answer) else self.answer
+
+
+@dataclass
+class FakeWorld:
+    """Every port at once: `FakeWorld(snapshot).ports`."""
+
+    snapshot: Snapshot | None
+    ledger: FakeLedger = field(default_factory=FakeLedger)
+    approvals: FakeApprovals = field(default_factory=FakeApprovals)
+    executor: FakeExecutor = field(default_factory=FakeExecutor)
+
+    @property
+    def ports(self) -> Ports:
+        return Ports(
+            snapshots=FakeSnapshots(self.snapshot),
+            ledger=self.ledger,
+            approvals=self.approvals,
+            executor=self.executor,
+            clock=SystemClock(),
+        )
+
+
+def call_of(tool: str, *, call_id: UUID | None = None, **params: object) -> Call:
+    """Make a call of the agent `bot` in `production`."""
+    return Call(environment="production", agent="bot", tool=tool, params=params, id=call_id or new_id())
