@@ -83,7 +83,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Warning:  # noqa: A001 - the recorded word, never mixed with Python's
+class ListWarning:
     """Entries of an allow list that name nothing here.
 
     Attributes:
@@ -146,7 +146,7 @@ class Explanation:
     resolution: ContextResolution | None
     layers: tuple[LayerResult, ...]
     allowed: tuple[str, ...]
-    warnings: tuple[Warning, ...]
+    warnings: tuple[ListWarning, ...]
     error: str | None = None
 
     def removal_of(self, tool: str) -> tuple[LayerResult, Removal] | None:

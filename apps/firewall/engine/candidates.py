@@ -5,7 +5,7 @@ that names no core tool at hand.
 Source: conformance README, "Names in a layer" and "Warnings".
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from apps.firewall.engine.dialect import PLUGIN_GROUP
@@ -35,10 +35,24 @@ _NO_LIST: Final[tuple[str, ...]] = ()
 class Candidates:
     """The tools left by the gates, and every list compiled against them so far."""
 
-    __slots__ = ("_entries", "_patch", "_rules", "core", "core_normals", "mask", "plugin_tools", "plugins", "universe")
+    __slots__ = (
+        "_blocks",
+        "_entries",
+        "_patch",
+        "_rules",
+        "_source",
+        "core",
+        "core_normals",
+        "mask",
+        "plugin_tools",
+        "plugins",
+        "universe",
+    )
 
-    def __init__(self, universe: Universe, mask: int) -> None:
+    def __init__(self, universe: Universe, mask: int, blocks: Sequence[Policy | None] = ()) -> None:
         self.universe = universe
+        self._source = blocks
+        self._blocks: list[Rules | bool | None] = [False] * len(blocks)
         self.mask = mask
         present = [bit for bit in range(len(universe.names)) if mask >> bit & 1]
         self.core_normals = frozenset(universe.normals[bit] for bit in present if universe.plugins[bit] is None)
@@ -63,6 +77,14 @@ class Candidates:
         if rules is None:
             rules = self._rules[policy, examined] = self._compiled(policy, examined)
         return rules
+
+    def block(self, position: int) -> Rules | None:
+        """Compile the block at a position of the snapshot, for a group's or sender's layer; None is no layer."""
+        rules = self._blocks[position]
+        if rules is False:
+            policy = self._source[position]
+            rules = self._blocks[position] = None if policy is None else self.rules(policy, examined=True)
+        return rules  # type: ignore[return-value]
 
     def entry_mask(self, entry: str) -> int:
         """Return the tools that one entry of a list matches."""

@@ -1,0 +1,226 @@
+"""The compiled form of a snapshot: everything that a decision looks up, ready in dictionaries."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from apps.firewall.engine.candidates import Candidates
+from apps.firewall.engine.dialect import Dialect, dialect_named
+from apps.firewall.engine.document import read_stored_policy
+from apps.firewall.engine.exec_settings import ExecSettings, read_exec_settings
+from apps.firewall.engine.groups import ChannelGroups, GroupEntry, GroupMap
+from apps.firewall.engine.owners import OwnerList
+from apps.firewall.engine.policy import Policy
+from apps.firewall.engine.providers import ProviderMap, provider_map
+from apps.firewall.engine.sandbox_policy import resolve_sandbox_policy
+from apps.firewall.engine.senders import SenderIndex, compile_senders
+from apps.firewall.engine.session_key import normalize_agent_id
+from apps.firewall.engine.subagents import is_leaf, subagent_policy
+from apps.firewall.engine.universe import Universe
+
+MEMO_LIMIT: Final = 65_536
+_NOTHING: Final[Mapping[str, Any]] = {}
+
+
+@dataclass(slots=True)
+class AgentRules:
+    """One agent's blocks; `policy` and the provider blocks as written, before any merging."""
+
+    name: str
+    is_default: bool = False
+    policy: Policy | None = None
+    by_provider: ProviderMap = field(default_factory=dict)
+    senders: SenderIndex[int] | None = None
+    sandbox: Policy | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Engine:
+    """A snapshot ready to decide. Nothing in it changes but memos of what was already worked out.
+
+    Attributes:
+        policies: every distinct block by its position.
+        agents: by normal id; None when the document names no agents at all.
+        agent_defaults: the layer of any agent when there are none.
+        channels: by name.
+    """
+
+    dialect: Dialect
+    universe: Universe
+    policies: list[Policy]
+    policy: Policy | None
+    by_provider: ProviderMap
+    senders: SenderIndex[int] | None
+    sandbox: Policy | None
+    subagents: Policy | None
+    max_spawn_depth: int | None
+    agents: dict[str, AgentRules] | None
+    agent_defaults: AgentRules | None
+    channels: dict[str, ChannelGroups[int]]
+    owners: OwnerList
+    settings: Mapping[str, Any]
+    exec_approvals: Mapping[str, Any]
+    blocks: list[Policy | None] = field(init=False)
+    owner_only: Policy = field(init=False)
+    sole_agent: str | None = field(init=False)
+    transports: frozenset[str] = field(init=False)
+    memo: dict[Any, Any] = field(init=False, default_factory=dict)
+    sessions: dict[Any, Any] = field(init=False, default_factory=dict)
+    conversations: dict[Any, Any] = field(init=False, default_factory=dict)
+    agent_names: dict[str, str] = field(init=False, default_factory=dict)
+    _candidates: dict[int, Candidates] = field(init=False, default_factory=dict)
+    _sandboxes: dict[tuple[Policy | None, Policy | None], Policy] = field(init=False, default_factory=dict)
+    _subagents: dict[bool, Policy] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.blocks = [policy.merged() for policy in self.policies]
+        self.owner_only = Policy(deny=self.dialect.owner_only)
+        self.sole_agent = self._sole_agent()
+        self.transports = frozenset((*self.dialect.message_provider_deny, *self.dialect.message_provider_allow))
+
+    def sandbox_of(self, agent: AgentRules | None) -> Policy:
+        """Return the policy of an agent's sandboxed sessions."""
+        own = agent.sandbox if agent else None
+        policy = self._sandboxes.get((own, self.sandbox))
+        if policy is None:
+            policy = resolve_sandbox_policy(self.dialect, own, self.sandbox).policy
+            self._sandboxes[own, self.sandbox] = policy
+        return policy
+
+    def subagent_of(self, depth: int) -> Policy:
+        """Return the policy of a sub-agent this deep."""
+        leaf = is_leaf(self.dialect, depth, self.max_spawn_depth)
+        policy = self._subagents.get(leaf)
+        if policy is None:
+            policy = self._subagents[leaf] = subagent_policy(self.dialect, self.subagents, leaf=leaf)
+        return policy
+
+    def candidates(self, mask: int) -> Candidates:
+        """Return the candidates of a mask, with all that was compiled against them."""
+        found = self._candidates.get(mask)
+        if found is None:
+            found = self._candidates[mask] = Candidates(self.universe, mask, self.blocks)
+        return found
+
+    def remember(self, memo: dict[Any, Any], key: Any, value: Any) -> Any:
+        """Keep a value under a key; the memo starts afresh when callers have filled it with ever new keys."""
+        if len(memo) >= MEMO_LIMIT:
+            memo.clear()
+        memo[key] = value
+        return value
+
+    def canonical_name(self, name: str) -> str | None:
+        """Return the tool that a name means, or None."""
+        return self.universe.canonical_name(name)
+
+    def exec_settings(self, agent_id: str) -> ExecSettings:
+        """Return the settings of command execution that hold for an agent."""
+        name = normalize_agent_id(agent_id)
+        agent = (self.agents or {}).get(name)
+        own = agent.settings if agent else _NOTHING
+        return read_exec_settings(name, self.settings, own, self.exec_approvals, modes=self.dialect.agent_entries)
+
+    def _sole_agent(self) -> str | None:
+        """Return the agent of a call that names none: the one marked as default, else the only one."""
+        agents = list((self.agents or {}).values())
+        marked = [agent for agent in agents if agent.is_default]
+        if len(marked) == 1:
+            return marked[0].name
+        return agents[0].name if len(agents) == 1 else None
+
+
+def compile_document(document: Mapping[str, Any]) -> Engine:
+    """Compile the stored form of a snapshot."""
+    return _Compiler(document).engine()
+
+
+class _Compiler:
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self._document = document
+        self._dialect = dialect_named(document["dialect"])
+        self._policies = [read_stored_policy(members) for members in document["policies"]]
+        self._numbers: dict[int | None, int | None] = {None: None, **{at: at for at in range(len(self._policies))}}
+
+    def engine(self) -> Engine:
+        document, shared = self._document, self._document["global"]
+        defaults = document["agent_defaults"]
+        return Engine(
+            dialect=self._dialect,
+            universe=Universe(self._dialect, document["tools"]),
+            policies=self._policies,
+            policy=self._policy(shared["policy"]),
+            by_provider=self._providers(shared["by_provider"]),
+            senders=self._senders(shared["by_sender"]),
+            sandbox=self._policy(shared["sandbox"]),
+            subagents=self._policy(shared["subagents"]),
+            max_spawn_depth=shared["max_spawn_depth"],
+            agents=self._agents(),
+            agent_defaults=AgentRules(
+                name="",
+                policy=self._policy(defaults["policy"]),
+                by_provider=self._providers(defaults["by_provider"]),
+            ),
+            channels={channel["name"]: self._channel(channel) for channel in document["channels"]},
+            owners=OwnerList(self._dialect, document["owners"]),
+            settings=document["settings"],
+            exec_approvals=document["exec_approvals"],
+        )
+
+    def _agents(self) -> dict[str, AgentRules] | None:
+        """Index agents by normal id; of several with the same the first counts."""
+        if self._document["agents"] is None:
+            return None
+        agents: dict[str, AgentRules] = {}
+        for members in self._document["agents"]:
+            name = normalize_agent_id(members["id"])
+            if name not in agents:
+                agents[name] = self._agent(name, members)
+        return agents
+
+    def _agent(self, name: str, members: Mapping[str, Any]) -> AgentRules:
+        return AgentRules(
+            name=name,
+            is_default=members.get("default", False),
+            policy=self._policy(members["policy"]),
+            by_provider=self._providers(members.get("by_provider", ())),
+            senders=self._senders(members.get("by_sender", ())),
+            sandbox=self._policy(members.get("sandbox")),
+            settings=members.get("settings", _NOTHING),
+        )
+
+    def _policy(self, position: int | None) -> Policy | None:
+        return None if position is None else self._policies[position]
+
+    def _providers(self, flat: list[Any]) -> ProviderMap:
+        pairs = zip(flat[::2], flat[1::2], strict=True)
+        return provider_map(self._dialect, [(key, self._policy(position)) for key, position in pairs])
+
+    def _senders(self, flat: Sequence[Any]) -> SenderIndex[int] | None:
+        return compile_senders(self._dialect, self._rules(flat)) if flat else None
+
+    def _rules(self, flat: Sequence[Any]) -> Iterator[tuple[str, int | None]]:
+        numbers = self._numbers  # one shared number for a block, not one for each of its rules
+        return ((flat[at], numbers[flat[at + 1]]) for at in range(0, len(flat), 2))
+
+    def _channel(self, stored: Mapping[str, Any]) -> ChannelGroups[int]:
+        accounts = {
+            account["id"]: self._maps(account["maps"], ("accounts", account["id"])) for account in stored["accounts"]
+        }
+        return ChannelGroups(self._maps(stored["maps"], ()), accounts)
+
+    def _maps(self, stored: Mapping[str, Any], path: tuple[str, ...]) -> dict[str, GroupMap[int]]:
+        return {name: self._group_map(groups, (*path, name)) for name, groups in stored.items()}
+
+    def _group_map(self, stored: Sequence[Mapping[str, Any]], path: tuple[str, ...]) -> GroupMap[int]:
+        return GroupMap((self._group(members, path) for members in stored), path)
+
+    def _group(self, stored: Mapping[str, Any], path: tuple[str, ...]) -> GroupEntry[int]:
+        below = stored.get("channels")
+        return GroupEntry(
+            stored["key"],
+            self._numbers[stored.get("tools")],
+            self._senders(stored.get("by_sender", ())),
+            stored.get("slug"),
+            None if below is None else self._group_map(below, (*path, stored["key"], "channels")),
+        )

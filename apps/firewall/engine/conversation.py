@@ -1,0 +1,50 @@
+"""Which group block holds for a conversation.
+
+The places that may answer are worked out once for each conversation; the sender is looked up in them for each call.
+For a channel whose resolver a release keeps in a plugin of its own nothing is recorded; the rules recorded for the
+other release hold then, for a configured rule must not be passed over.
+"""
+
+from typing import Final, TypeAlias
+
+from apps.firewall.engine.compile import Engine
+from apps.firewall.engine.context import CallContext
+from apps.firewall.engine.group_caller import caller_chains
+from apps.firewall.engine.group_channels import READERS
+from apps.firewall.engine.groups import Chain, GroupRequest, answer_of
+from apps.firewall.engine.opening import Place
+from apps.firewall.engine.senders import Sender
+from apps.firewall.engine.session import Session
+
+GroupBlock: TypeAlias = tuple[int, Place]
+"""The position of the block that holds, and where it stands."""
+
+ACTIVE_CHANNELS: Final = frozenset(READERS) - {"telegram"}
+"""Channels asked in their own way. Telegram's topics lead to their chat by the session key already."""
+
+
+def find_group(engine: Engine, context: CallContext, session: Session, sender: Sender) -> GroupBlock | None:
+    """Return the group block of a conversation for a sender; None when there is none."""
+    key = (session.channel, session.group_ids, context.account_id, context.group_channel, context.group_space)
+    chains = engine.conversations.get(key)
+    if chains is None:
+        chains = engine.remember(engine.conversations, key, _chains(engine, context, session))
+    for chain in chains:
+        answer = answer_of(engine.dialect, chain, sender)
+        if answer is not None and engine.blocks[answer.tools] is not None:
+            return answer.tools, (f"channels.{session.channel}", *answer.path)
+    return None
+
+
+def _chains(engine: Engine, context: CallContext, session: Session) -> tuple[Chain[int], ...]:
+    name = session.channel
+    channel = engine.channels.get(name) if name is not None else None
+    if name is None or channel is None:
+        return ()
+    request = GroupRequest(
+        group_ids=session.group_ids,
+        account_id=context.account_id,
+        group_channel=context.group_channel,
+        group_space=context.group_space,
+    )
+    return caller_chains(engine.dialect, name, channel, request, active_channels=ACTIVE_CHANNELS)

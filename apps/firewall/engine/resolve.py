@@ -1,0 +1,293 @@
+"""From a context to its layers: which agent, provider, group and sender block holds, and what each lets pass.
+
+One resolution serves every question about a context. What depends on agent, provider and model only is an opening,
+worked out once; the rest is looked up for each call.
+Source: conformance README, `pipeline.jsonl`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from apps.firewall.engine.compile import Engine
+from apps.firewall.engine.context import CallContext
+from apps.firewall.engine.conversation import find_group
+from apps.firewall.engine.layers import LAYERS
+from apps.firewall.engine.names import fold, normalize_name
+from apps.firewall.engine.opening import Applied, Opening, Question, build_opening
+from apps.firewall.engine.policy import Policy
+from apps.firewall.engine.senders import Sender
+from apps.firewall.engine.session import Session, session_of
+from apps.firewall.engine.session_key import normalize_agent_id, whole_depth
+from apps.firewall.errors import FirewallError
+
+WEBCHAT: Final = "webchat"
+
+
+class ResolutionError(FirewallError):
+    """A context for which nothing can be decided; everything is denied."""
+
+    code = "context_unresolved"
+
+
+class ContradictionError(ResolutionError):
+    """The context names another agent than its session key."""
+
+    code = "context_contradiction"
+
+
+class AgentRequiredError(ResolutionError):
+    """Several agents are configured and the context names none."""
+
+    code = "agent_required"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Layers that a caller has selected already, in place of the engine's own selection; gates do not act then."""
+
+    group: Policy | None = None
+    sandbox: Policy | None = None
+
+
+class Resolution:
+    """A context's layers and the mask of what passes them all."""
+
+    __slots__ = ("context", "delegated", "depth", "is_owner", "late", "mask", "opening", "sender", "session")
+
+    def __init__(self, context: CallContext, session: Session, opening: Opening, is_owner: bool | None) -> None:
+        self.context = context
+        self.session = session
+        self.opening = opening
+        self.is_owner = is_owner
+        self.mask = opening.mask
+        self.late: list[Applied] = []
+        self.depth = session.depth
+        self.delegated = False
+        self.sender: Sender | None = None
+
+    @property
+    def layers(self) -> tuple[Applied, ...]:
+        """Every layer that has a policy, in order."""
+        return (*self.opening.layers, *self.late)
+
+
+def resolve(engine: Engine, context: CallContext, given: Given | None = None) -> Resolution:
+    """Find the layers of a context.
+
+    Raises:
+        ResolutionError: nothing can be decided; the message says why.
+    """
+    keys = (context.session_key, context.spawned_by, context.group_id, context.channel)
+    session = engine.sessions.get(keys)
+    if session is None:
+        session = engine.remember(engine.sessions, keys, session_of(engine.dialect, context))
+    if session.problem is not None:
+        raise ResolutionError(session.problem)
+    is_owner = context.sender_is_owner
+    if is_owner is None and given is None:
+        is_owner = engine.owners.knows(session.channel or context.channel, context.sender_id)
+    opening = _opening(engine, context, session, is_owner, given is None)
+    resolution = Resolution(context, session, opening, is_owner)
+    _measure_depth(engine, resolution)
+    for key in engine.dialect.layers:
+        select = SELECTORS.get(key)
+        applied = select and select(engine, resolution, given)
+        if applied is not None:
+            resolution.late.append(applied)
+            resolution.mask &= applied[2].mask
+    return resolution
+
+
+def _opening(engine: Engine, context: CallContext, session: Session, is_owner: bool | None, gated: bool) -> Opening:
+    channel = session.channel or context.channel
+    question = (
+        _agent_of(engine, context, session),
+        context.provider,
+        context.model_id,
+        engine.dialect.owner_unknown_is_stranger and is_owner is not True,
+        channel if channel in engine.transports else None,
+        context.sandboxed,
+        gated,
+    )
+    opening: Opening | None = engine.memo.get(question)
+    if opening is None:
+        opening = build_opening(engine, Question(*question))
+        engine.remember(engine.memo, question, opening)
+    return opening
+
+
+def _agent_of(engine: Engine, context: CallContext, session: Session) -> str | None:
+    named = context.agent_id
+    if named:
+        name = engine.agent_names.get(named)
+        if name is None:
+            name = engine.remember(engine.agent_names, named, normalize_agent_id(named) if fold(named) else "")
+        if name:
+            if session.agent is not None and session.agent != name:
+                raise ContradictionError(
+                    f"the context names the agent `{name}`, its session key belongs to `{session.agent}`"
+                )
+            return name
+    if session.agent is not None:
+        return session.agent
+    if engine.agents is None or not engine.dialect.agent_required:
+        return None
+    sole = engine.sole_agent
+    if sole is not None:
+        return sole
+    if len(engine.agents) > 1:
+        raise AgentRequiredError("several agents are configured and the context names none")
+    return None
+
+
+def _measure_depth(engine: Engine, resolution: Resolution) -> None:
+    context = resolution.context
+    depth = max(resolution.session.depth, context.subagent_depth)
+    resolution.depth = depth
+    stored = context.stored_session
+    if stored is None or depth < 1 or "inherited" not in engine.dialect.layers:
+        return
+    spawn_depth = whole_depth(stored.get("spawnDepth"))
+    if spawn_depth is not None:
+        resolution.depth = spawn_depth
+    resolution.delegated = _proves_delegation(stored) and not (
+        context.sender_id or context.sender_username or context.sender_name or context.sender_e164
+    )
+
+
+def _proves_delegation(stored: Mapping[str, Any]) -> bool:
+    parent, role = stored.get("spawnedBy"), stored.get("subagentRole")
+    depth = whole_depth(stored.get("spawnDepth"))
+    return (
+        stored.get("inheritedToolPolicyVersion") == 1
+        and isinstance(parent, str)
+        and bool(parent.strip())
+        and ((depth is not None and depth >= 1) or (isinstance(role, str) and bool(role.strip())))
+    )
+
+
+def _sender(resolution: Resolution) -> Sender:
+    if resolution.sender is None:
+        context = resolution.context
+        resolution.sender = Sender(
+            context.sender_id,
+            context.sender_username,
+            context.sender_name,
+            context.sender_e164,
+            context.channel or resolution.session.channel,
+        )
+    return resolution.sender
+
+
+def _group(engine: Engine, resolution: Resolution, given: Given | None) -> Applied | None:
+    if resolution.delegated:
+        return None
+    layer = LAYERS["group"]
+    candidates = resolution.opening.candidates
+    if given is not None:
+        policy = given.group.merged() if given.group else None
+        if policy is None:
+            return None
+        return layer, layer.label, candidates.rules(policy, examined=True), ("group tools",)
+    if resolution.session.channel is None or not resolution.session.group_ids:
+        return None
+    found = find_group(engine, resolution.context, resolution.session, _sender(resolution))
+    if found is None:
+        return None
+    rules = candidates.block(found[0])
+    return None if rules is None else (layer, layer.label, rules, found[1])
+
+
+def _sender_layer(engine: Engine, resolution: Resolution, given: Given | None) -> Applied | None:
+    del given
+    agent = resolution.opening.agent
+    own = agent.senders if agent is not None else None
+    if (own is None and engine.senders is None) or resolution.delegated:
+        return None
+    sender = _sender(resolution)
+    if resolution.is_owner and sender.channel is not None and fold(sender.channel) == WEBCHAT:
+        return None
+    scope = f"agents.{resolution.opening.agent_name or 'main'}.tools.toolsBySender"
+    found = own.find(sender) if own is not None else None
+    if found is None and engine.senders is not None:
+        scope, found = "tools.toolsBySender", engine.senders.find(sender)
+    if found is None:
+        return None
+    rules = resolution.opening.candidates.block(found[1])
+    layer = LAYERS["sender"]
+    return None if rules is None else (layer, layer.label, rules, (scope, found[0]))
+
+
+def _sandbox(engine: Engine, resolution: Resolution, given: Given | None) -> Applied | None:
+    agent = resolution.opening.agent
+    layer = LAYERS["sandbox"]
+    if given is not None:
+        if given.sandbox is None:
+            return None
+        policy = Policy(given.sandbox.allow, given.sandbox.deny)
+    elif not resolution.context.sandboxed:
+        return None
+    else:
+        policy = engine.sandbox_of(agent)
+    return layer, layer.label, resolution.opening.candidates.rules(policy, examined=False), (layer.path,)
+
+
+def _owner_only(engine: Engine, resolution: Resolution, given: Given | None) -> Applied | None:
+    del given
+    if resolution.is_owner is not False or engine.dialect.owner_unknown_is_stranger:
+        return None
+    layer = LAYERS["owner_only"]
+    return layer, layer.label, resolution.opening.candidates.rules(engine.owner_only, examined=False), (layer.path,)
+
+
+def _subagent(engine: Engine, resolution: Resolution, given: Given | None) -> Applied | None:
+    del given
+    if resolution.session.depth < 1 and resolution.context.subagent_depth < 1:
+        return None
+    policy = engine.subagent_of(resolution.depth)
+    layer = LAYERS["subagent"]
+    return layer, layer.label, resolution.opening.candidates.rules(policy, examined=False), (layer.path,)
+
+
+def _runtime(engine: Engine, resolution: Resolution, given: Given | None) -> Applied | None:
+    del engine, given
+    context = resolution.context
+    if context.runtime_tools is None or not context.inherit_runtime_tools:
+        return None
+    layer = LAYERS["runtime"]
+    policy = Policy(allow=context.runtime_tools)
+    return layer, layer.label, resolution.opening.candidates.rules(policy, examined=False), (layer.path,)
+
+
+def _inherited(engine: Engine, resolution: Resolution, given: Given | None) -> Applied | None:
+    del given
+    stored = resolution.context.stored_session
+    if stored is None or (resolution.session.depth < 1 and resolution.context.subagent_depth < 1):
+        return None
+    allow = _inherited_names(engine, stored.get("inheritedToolAllow"))
+    deny = _inherited_names(engine, stored.get("inheritedToolDeny"))
+    if not allow and not deny:
+        return None
+    layer = LAYERS["inherited"]
+    policy = Policy(allow or None, deny or None)
+    return layer, layer.label, resolution.opening.candidates.rules(policy, examined=False), (layer.path,)
+
+
+def _inherited_names(engine: Engine, value: object) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple):
+        return ()
+    names = (normalize_name(engine.dialect, name) for name in value if isinstance(name, str))
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+Selector = Callable[[Engine, Resolution, Given | None], Applied | None]
+SELECTORS: Final[dict[str, Selector]] = {
+    "group": _group,
+    "sender": _sender_layer,
+    "sandbox": _sandbox,
+    "owner_only": _owner_only,
+    "subagent": _subagent,
+    "runtime": _runtime,
+    "inherited": _inherited,
+}
