@@ -62,7 +62,7 @@ class _Masker:
         if isinstance(value, int):
             return value if abs(value) < CARD_NUMBERS_FROM else self._number(value, path)
         if depth >= DEPTH_LIMIT:
-            return self._whole(str(value), path, "too_deep")
+            return self._too_deep(value, path)
         if isinstance(value, Mapping):
             return self._mapping(value, path, place, depth=depth)
         if isinstance(value, list | tuple):
@@ -87,6 +87,10 @@ class _Masker:
         mask, digest = mask_of(text, key=self._key)
         self.notes.append(MaskNote(path, rule, len(text), digest))
         return mask
+
+    def _too_deep(self, value: Any, path: str) -> str:
+        # The text of a container could itself be nested too deeply to be made.
+        return self._whole(value if isinstance(value, str) else type(value).__name__, path, "too_deep")
 
     def _mapping(self, mapping: Mapping[Any, Any], path: str, place: str, *, depth: int) -> dict[str, Any]:
         masked: dict[str, Any] = {}
@@ -135,7 +139,7 @@ class _Masker:
         if value is None or isinstance(value, bool):
             return value
         if depth >= DEPTH_LIMIT:
-            return self._whole(str(value), path, "too_deep")
+            return self._too_deep(value, path)
         if isinstance(value, Mapping):
             return {
                 str(name): self._leaves(inner, _joined(path, str(name)), depth=depth + 1)

@@ -1,0 +1,65 @@
+"""Expressions that people write: what is accepted, what is refused, and that every search ends."""
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from apps.firewall.patterns import PatternError, compile_pattern, search_bounded
+
+
+def spans(written: str, text: str) -> list[tuple[int, int] | int]:
+    found = search_bounded(compile_pattern(written), text, limit_s=5)
+    return [match if isinstance(match, int) else match.span() for match in found]
+
+
+@pytest.mark.parametrize(
+    ("written", "text", "expected"),
+    [
+        (r"\d+", "a 12 b 345", [(2, 4), (7, 10)]),
+        (r"/ID=(\d+)/i", "id=7", [(0, 4)]),
+        (r"(?:foo|bar)+", "xfoobarx", [(1, 7)]),
+        (r"(?<name>x+)", "axx", [(1, 3)]),
+        (r"(?<=k=)\d+", "k=12", [(2, 4)]),
+        (r"(\w+)\s*=\s*(\w+)", "a = b", [(0, 5)]),
+        ("a$", "a\n", []),
+        (r"\d", "٣", []),
+        (r"\w+", "é", []),
+    ],
+)
+def test_it_reads_expressions_as_javascript_writes_them(
+    written: str, text: str, expected: list[tuple[int, int]]
+) -> None:
+    assert spans(written, text) == expected
+
+
+@pytest.mark.parametrize(
+    "written", ["", "   ", "[", "(a+)+$", "(a|aa)+", r"(\w+\.)+", r"(a)\1", "(a*)*b", "(?:a?b?)+", "/a/q", "a" * 501]
+)
+def test_it_refuses_what_cannot_be_used(written: str) -> None:
+    with pytest.raises(PatternError):
+        compile_pattern(written)
+
+
+def test_a_match_across_two_windows_is_found_whole() -> None:
+    text = " " * 16_380 + "secret-0123456789" + " " * 100
+    assert spans(r"secret-\d+", text) == [(16_380, 16_397)]
+
+
+@pytest.mark.parametrize("written", [r"(.*)(.*)(.*)(.*)(.*)z", r"(\S+)@(\S+)", "a*b", r"\w+x\w+y\w+z", ".*.*.*x"])
+def test_a_search_without_a_match_ends_and_says_how_far_it_came(written: str) -> None:
+    began = time.monotonic()
+    found = list(search_bounded(compile_pattern(written), "a" * 200_000, limit_s=0.2))
+    assert time.monotonic() - began < 15
+    assert all(isinstance(match, int) for match in found)
+
+
+@settings(max_examples=200, deadline=2000)
+@given(st.text(alphabet="ab()|*+?[]{}\\1,.^$", max_size=14))
+def test_any_text_is_an_expression_that_ends_or_is_refused(written: str) -> None:
+    try:
+        pattern = compile_pattern(written)
+    except PatternError:
+        return
+    list(search_bounded(pattern, "ab" * 500 + "c", limit_s=0.5))
