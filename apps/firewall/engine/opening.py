@@ -43,7 +43,6 @@ class Opening:
     provider_profile: str | None
     provider_key: str | None
     agent_provider_key: str | None
-    profile_extras: tuple[tuple[str, ...], tuple[str, ...]]
 
 
 class Question(NamedTuple):
@@ -97,7 +96,6 @@ def build_opening(engine: Engine, question: Question) -> Opening:
         provider_profile=blocks.provider_profile[0],
         provider_key=shared_block.key if shared_block else None,
         agent_provider_key=own_block.key if own_block else None,
-        profile_extras=(blocks.profile[1], blocks.provider_profile[1]),
     )
 
 

@@ -21,12 +21,19 @@ ProviderMap = dict[str, ProviderBlock]
 
 
 def provider_map(dialect: Dialect, blocks: list[tuple[str, Policy | None]]) -> ProviderMap:
-    """Index blocks by the normal form of their keys, of several spellings the one that the release takes."""
+    """Index blocks by the normal form of their keys, of several spellings the one that the release takes.
+
+    Letter case and blanks make no other spelling; a closing slash (`openai/`) does.
+    """
     chosen: dict[str, tuple[str, Policy | None]] = {}
     for key, policy in blocks:
         normal = _normal_key(dialect, key)
-        if dialect.provider_last_spelling_wins or (policy is not None and (normal not in chosen or key == normal)):
+        if dialect.provider_last_spelling_wins:
             chosen[normal] = (key, policy)
+        elif policy is not None:
+            first = chosen.get(normal)
+            if first is None or (fold(key) == normal and fold(first[0]) != normal):
+                chosen[normal] = (key, policy)
     return {
         normal: ProviderBlock(key, policy) for normal, (key, policy) in chosen.items() if normal and policy is not None
     }

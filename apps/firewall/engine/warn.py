@@ -3,17 +3,20 @@
 Source: conformance README, "Warnings".
 """
 
+import re
 from dataclasses import dataclass
+from typing import Final
 
 from apps.firewall.engine.answers import ListWarning
 from apps.firewall.engine.compile import Engine
 from apps.firewall.engine.dialect import Dialect
 from apps.firewall.engine.names import fold, follow_renames
 from apps.firewall.engine.opening import Applied
+from apps.firewall.engine.policy import profile_policy
 from apps.firewall.engine.resolve import Resolution
 
-MCP_PLUGIN = "bundle-mcp"
-_PROFILE_LAYERS = ("profile", "provider_profile")
+MCP_PLUGIN: Final = "bundle-mcp"
+_UNSAFE: Final = re.compile(r"[^a-z0-9_-]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +29,16 @@ class Declared:
 
     def names(self, entry: str) -> bool:
         """Say whether an entry, by its current name, is one of them."""
-        if entry in map(fold, (*self.plugin_ids, *self.plugin_tools)):
-            return True
         if entry == MCP_PLUGIN and self.mcp_servers:
             return True
-        return any(entry.startswith(f"{fold(server)}__") for server in self.mcp_servers)
+        if entry in map(fold, (*self.plugin_ids, *self.plugin_tools)):
+            return True
+        return any(entry.startswith(f"{server_prefix(server)}__") for server in self.mcp_servers)
+
+
+def server_prefix(server: str) -> str:
+    """Return what the names of a server's tools begin with, before the two underscores."""
+    return _UNSAFE.sub("-", fold(server))
 
 
 def find_warnings(engine: Engine, resolution: Resolution, declared: Declared) -> tuple[ListWarning, ...]:
@@ -48,14 +56,14 @@ def _warning(engine: Engine, resolution: Resolution, applied: Applied, declared:
     layer, label, rules, _ = applied
     dialect, candidates = engine.dialect, resolution.opening.candidates
     names = follow_renames(dialect, rules.policy.allow or ())
-    silent = _silent(dialect, resolution, layer.key, names)
+    silent = _silent(dialect, resolution, layer.key)
     entries = [
         name
         for name in names
         if name not in silent
         and not candidates.names_core_tool(name)
         and not candidates.names_plugin(name)
-        and not declared.names(name)
+        and (dialect.unknown_allowlist_dropped or not declared.names(name))
     ]
     if not entries:
         return None
@@ -68,12 +76,15 @@ def _warning(engine: Engine, resolution: Resolution, applied: Applied, declared:
     return ListWarning(layer.key, label, (*absent, *unknown), tuple(kind for kind, named in present if named), False)
 
 
-def _silent(dialect: Dialect, resolution: Resolution, layer: str, names: list[str]) -> frozenset[str]:
+def _silent(dialect: Dialect, resolution: Resolution, layer: str) -> frozenset[str]:
     """Return the entries of a profile itself, where the release names only those that were added to it."""
-    if dialect.unknown_allowlist_dropped or layer not in _PROFILE_LAYERS:
+    profile = {"profile": resolution.opening.profile, "provider_profile": resolution.opening.provider_profile}.get(
+        layer
+    )
+    policy = profile_policy(dialect, profile)
+    if dialect.unknown_allowlist_dropped or policy is None:
         return frozenset()
-    extras = resolution.opening.profile_extras[_PROFILE_LAYERS.index(layer)]
-    return frozenset(names).difference(follow_renames(dialect, extras))
+    return frozenset(follow_renames(dialect, policy.allow or ()))
 
 
 def _is_core(dialect: Dialect, name: str) -> bool:
