@@ -7,6 +7,7 @@ canonical JSON, so that it may be erased while the chain still verifies.
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -17,6 +18,7 @@ from apps.firewall.identifiers import new_id
 FORMAT = 1
 SALT_BYTES = 16
 SEED = b"openclaw-admin audit chain "
+_SURROGATE = re.compile("[\ud800-\udfff]")
 INTEGER_LIMIT = 2**53
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
@@ -83,9 +85,9 @@ def storable_text(text: str) -> str:
     """Replace what PostgreSQL's text cannot hold: NUL becomes its picture, lone surrogates the replacement sign."""
     if "\x00" in text:
         text = text.replace("\x00", "␀")
-    if text.isascii():
-        return text
-    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace") if _has_surrogate(text) else text
+    if not text.isascii() and _SURROGATE.search(text):
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
 
 
 def instant_text(at: datetime) -> str:
@@ -138,11 +140,3 @@ def _as_json(value: Any) -> Any:
     if isinstance(value, (bytes, memoryview)):
         return bytes(value).hex()
     return value
-
-
-def _has_surrogate(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return True
-    return False

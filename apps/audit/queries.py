@@ -4,11 +4,10 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from apps.audit.chain import BODY_COLUMNS, LINK_COLUMNS
 from apps.audit.filters import EntryFilters
+from apps.audit.rows import CONTENT_PARTS, ENTRY_COLUMNS
 
-ENTRY_COLUMNS = (*BODY_COLUMNS, *LINK_COLUMNS)
-CONTENT_PARTS = ("salt", "params", "result", "error", "masked")
+SELECTED = ", ".join([*(f"e.{name}" for name in ENTRY_COLUMNS), *(f"c.{name}" for name in CONTENT_PARTS)])
 WITH_CONTENT = "audit_entry AS e LEFT JOIN audit_content AS c ON c.at = e.at AND c.entry_id = e.id"
 
 # The entry that stands for its call in a list: the first one. A call that asked a person begins with

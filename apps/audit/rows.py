@@ -1,12 +1,20 @@
 """What readers of the ledger get: entries as stored, and calls put together from their entries."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from apps.audit.chain import BODY_COLUMNS, LINK_COLUMNS
 from apps.firewall.identifiers import show_id
+
+ENTRY_COLUMNS = (*BODY_COLUMNS, *LINK_COLUMNS)
+CONTENT_PARTS = ("salt", "params", "result", "error", "masked")
+COLUMNS = (*ENTRY_COLUMNS, *CONTENT_PARTS)
+JSON_COLUMNS = frozenset({"phases", "changes", "params", "result", "error", "masked"})
+BYTES_COLUMNS = frozenset({"content_commitment", "prev_hash", "hash", "salt"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +114,18 @@ class CallRecord:
     @property
     def shown_approval_id(self) -> str:
         return "" if self.approval_id is None else show_id("ap", self.approval_id)
+
+
+def read_entry(row: Sequence[Any]) -> EntryRow:
+    """Read a row that was selected with `queries.SELECTED`; JSON arrives as text."""
+    values = dict(zip(COLUMNS, row, strict=True))
+    for name in JSON_COLUMNS:
+        if isinstance(values[name], str):
+            values[name] = json.loads(values[name])
+    for name in BYTES_COLUMNS:
+        if values[name] is not None:
+            values[name] = bytes(values[name])
+    return EntryRow(**values)
 
 
 ENDED_APPROVALS = ("approval_answered", "approval_expired", "approval_cancelled")

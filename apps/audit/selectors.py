@@ -17,17 +17,16 @@ from apps.audit.errors import FilterError
 from apps.audit.filters import EntryFilters
 from apps.audit.models import Boot
 from apps.audit.queries import (
-    CONTENT_PARTS,
     DENIED,
-    ENTRY_COLUMNS,
     IS_HEAD,
+    SELECTED,
     WITH_CONTENT,
     Where,
     calls_where,
     ends_where,
     entries_where,
 )
-from apps.audit.rows import CallRecord, EntryRow, call_from_entries
+from apps.audit.rows import CallRecord, EntryRow, call_from_entries, read_entry
 
 PAGE = 50
 PAGE_LIMIT = 500
@@ -36,10 +35,6 @@ FACET_LIMIT = 20
 DEFAULT_SPAN = timedelta(hours=24)
 LIKE_SPAN = timedelta(days=90)
 FACETS = {"agent": "e.agent", "tool": "e.tool", "channel": "e.channel", "layer": "e.decision_layer"}
-_JSON_COLUMNS = frozenset({"phases", "changes", "params", "result", "error", "masked"})
-_BYTES_COLUMNS = frozenset({"content_commitment", "prev_hash", "hash", "salt"})
-_COLUMNS = (*ENTRY_COLUMNS, *CONTENT_PARTS)
-_SELECTED = ", ".join([*(f"e.{name}" for name in ENTRY_COLUMNS), *(f"c.{name}" for name in CONTENT_PARTS)])
 # Widths of histogram bars, in seconds: what people read at a glance.
 STEPS_S = (1, 5, 10, 30, 60, 300, 600, 1800, 3600, 10_800, 21_600, 43_200, 86_400, 604_800, 2_592_000)
 
@@ -329,22 +324,11 @@ def _columns_of(found: Sequence[_Found]) -> tuple[list[datetime], list[UUID]]:
 
 
 def _load(condition: str, *values: Any) -> list[EntryRow]:
-    rows = _rows(f"SELECT {_SELECTED} FROM {WITH_CONTENT} WHERE {condition} ORDER BY e.at, e.id", values)
-    return [_entry_row(row) for row in rows]
+    rows = _rows(f"SELECT {SELECTED} FROM {WITH_CONTENT} WHERE {condition} ORDER BY e.at, e.id", values)
+    return [read_entry(row) for row in rows]
 
 
 def _rows(statement: str, values: Sequence[Any]) -> list[Any]:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
         return list(cursor.fetchall())
-
-
-def _entry_row(row: Sequence[Any]) -> EntryRow:
-    values = dict(zip(_COLUMNS, row, strict=True))
-    for name in _JSON_COLUMNS:
-        if isinstance(values[name], str):
-            values[name] = json.loads(values[name])
-    for name in _BYTES_COLUMNS:
-        if values[name] is not None:
-            values[name] = bytes(values[name])
-    return EntryRow(**values)

@@ -1,27 +1,173 @@
-"""Storing entries: durable, chained, refused together with its cause."""
+"""Storing entries: on disk before the answer, in a chain without gaps, refused together with the cause."""
 
-import threading
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID
 
 import pytest
 
-from apps.audit.chain import genesis
 from apps.audit.drafts import EntryDraft, EntryKind
+from apps.audit.errors import AuditUnavailableError
 from apps.audit.models import Boot, Content, Entry
-from apps.audit.services import entry_record, entry_record_async
-from apps.audit.writer import Writer
-from apps.firewall.identifiers import new_id
+from apps.audit.sealing import seal_entry
+from apps.audit.services import boot_id, entry_record, entry_record_async
+from apps.audit.verification import verify_chains
+from apps.audit.writer import Writer, close_writer, writer
+from tests.audit.drafts import intent, outcome
 
 pytestmark = pytest.mark.django_db
 
 
-def intent(call_id: UUID | None = None, **fields: object) -> EntryDraft:
-    return EntryDraft(kind=EntryKind.CALL_INTENT, call_id=call_id or new_id(), agent="bot", tool="read", **fields)  # type: ignore[arg-type]
+def seqs(chain_id: UUID) -> list[int]:
+    return list(Entry.objects.filter(chain_id=chain_id).order_by("seq").values_list("seq", flat=True))
 
 
-def test_an_entry_is_stored_with_its_content_when_recording_returns() -> None:
-    receipt = entry_record(intent(params={"path": "notes.txt"}, at=datetime(2026, 11, 20, tzinfo=UTC)))
+def test_an_entry_and_its_content_are_stored_when_recording_returns() -> None:
+    at = datetime(2026, 11, 20, 11, 30, tzinfo=UTC)
+    receipt = entry_record(intent(params={"path": "notes.txt"}, phases={"policy": 4}, at=at))
     stored = Entry.objects.get(id=receipt.id)
-    assert (stored.kind, stored.agent, stored.tool, stored.seq) == ("call_intent", "bot", "read", receipt.seq)
+    assert (stored.at, stored.kind, stored.agent, stored.tool) == (at, "call_intent", "bot", "read")
+    assert (stored.chain_id, stored.seq, stored.phases) == (receipt.chain_id, receipt.seq, {"policy": 4})
     assert Content.objects.get(entry_id=receipt.id).params == {"path": "notes.txt"}
+
+
+def test_an_entry_without_content_has_no_commitment() -> None:
+    receipt = entry_record(EntryDraft(kind=EntryKind.SIGN_IN, actor="user:anna"))
+    assert Entry.objects.get(id=receipt.id).content_commitment is None
+    assert not Content.objects.filter(entry_id=receipt.id).exists()
+
+
+def test_an_entry_of_a_call_needs_the_id_of_the_call() -> None:
+    with pytest.raises(ValueError, match="needs the id of its call"):
+        EntryDraft(kind=EntryKind.CALL_INTENT)
+
+
+def test_an_entry_needs_an_aware_instant() -> None:
+    with pytest.raises(ValueError, match="aware"):
+        EntryDraft(kind=EntryKind.SIGN_IN, at=datetime(2026, 11, 20))  # noqa: DTZ001
+
+
+@pytest.mark.usefixtures("fresh_writer")
+def test_many_threads_fill_one_chain_without_a_gap() -> None:
+    with ThreadPoolExecutor(16) as threads:
+        receipts = list(threads.map(lambda _: entry_record(intent(params={"n": 1})), range(200)))
+    chain_id = receipts[0].chain_id
+    assert {receipt.chain_id for receipt in receipts} == {chain_id}
+    assert seqs(chain_id) == list(range(1, 201))
+    assert verify_chains(chain_ids=[chain_id]).is_intact
+
+
+@pytest.mark.usefixtures("fresh_writer")
+def test_waiting_entries_are_committed_together() -> None:
+    drafts = [intent() for _ in range(50)]
+    futures = [writer().submit(seal_entry(draft)) for draft in drafts]
+    assert sorted(future.result(timeout=20).seq for future in futures) == list(range(1, 51))
+
+
+async def test_a_coroutine_records_without_blocking_the_loop() -> None:
+    receipts = await asyncio.gather(*(entry_record_async(intent()) for _ in range(20)))
+    assert len({receipt.seq for receipt in receipts}) == 20
+
+
+@pytest.mark.usefixtures("fresh_writer", "two_roles")
+def test_a_store_that_refuses_is_named_and_leaves_no_gap(owner_sql: Callable[[str], None]) -> None:
+    first = entry_record(intent())
+    owner_sql("REVOKE INSERT ON audit_entry FROM openclaw_app")
+    try:
+        with pytest.raises(AuditUnavailableError, match="permission denied for table audit_entry"):
+            entry_record(intent())
+    finally:
+        owner_sql("GRANT INSERT ON audit_entry TO openclaw_app")
+    second = entry_record(intent())
+    assert (second.chain_id, second.seq) == (first.chain_id, first.seq + 1)
+    assert verify_chains(chain_ids=[first.chain_id]).is_intact
+
+
+@pytest.mark.usefixtures("fresh_writer", "two_roles")
+def test_content_that_cannot_be_stored_takes_its_entry_with_it(owner_sql: Callable[[str], None]) -> None:
+    first = entry_record(intent())
+    owner_sql("REVOKE INSERT ON audit_content FROM openclaw_app")
+    try:
+        with pytest.raises(AuditUnavailableError):
+            entry_record(intent(params={"path": "a"}))
+    finally:
+        owner_sql("GRANT INSERT ON audit_content TO openclaw_app")
+    assert seqs(first.chain_id) == [1]
+
+
+@pytest.mark.usefixtures("fresh_writer")
+def test_a_lost_connection_is_made_again_and_nothing_is_stored_twice(owner_sql: Callable[[str], None]) -> None:
+    first = entry_record(intent())
+    owner_sql(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        " WHERE application_name = 'openclaw_admin audit' AND datname = current_database()"
+    )
+    second = entry_record(intent())
+    assert (second.chain_id, second.seq) == (first.chain_id, 2)
+    assert seqs(first.chain_id) == [1, 2]
+
+
+@pytest.mark.usefixtures("fresh_writer")
+def test_one_entry_that_cannot_be_stored_does_not_take_its_neighbours_along() -> None:
+    chain_id = boot_id()
+    bad = seal_entry(intent())
+    object.__setattr__(bad, "row", (*bad.row[:14], "many milliseconds", *bad.row[15:]))
+    futures = [writer().submit(item) for item in (seal_entry(intent()), bad, seal_entry(intent()))]
+    assert [future.result(timeout=20).seq for future in (futures[0], futures[2])] == [1, 2]
+    with pytest.raises(AuditUnavailableError, match="bigint"):
+        futures[1].result(timeout=20)
+    assert seqs(chain_id) == [1, 2]
+
+
+def test_text_that_a_database_cannot_hold_is_made_visible() -> None:
+    receipt = entry_record(intent(tool="re\x00ad", params={"te\x00xt": "a\x00b\ud800", "n": 1e3, "nan": float("nan")}))
+    assert Entry.objects.get(id=receipt.id).tool == "re␀ad"
+    assert Content.objects.get(entry_id=receipt.id).params == {"te␀xt": "a␀b\ufffd", "n": 1000, "nan": "nan"}
+    assert verify_chains(chain_ids=[receipt.chain_id]).is_intact
+
+
+def test_a_hostile_name_is_cut_so_that_its_denial_can_be_told() -> None:
+    receipt = entry_record(intent(tool="😀" * 100_000))
+    assert len(Entry.objects.get(id=receipt.id).tool) == 512
+
+
+def test_secrets_are_masked_before_they_are_stored_and_the_record_says_so() -> None:
+    call = intent(params={"env": {"API_TOKEN": "canary-4711-secret"}, "pin": "2468"}, sensitive_fields=("pin",))
+    receipt = entry_record(call)
+    stored = Content.objects.get(entry_id=receipt.id)
+    assert "canary" not in str(stored.params) and "2468" not in str(stored.params)
+    assert {note["path"] for note in stored.masked or ()} == {"params.env.API_TOKEN", "params.pin"}
+    assert {note["length"] for note in stored.masked or ()} == {18, 4}
+
+
+def test_secrets_in_results_errors_changes_and_reasons_are_masked_too() -> None:
+    call = intent()
+    secret = "ghp_0123456789abcdefghijABCDEFGHIJ456789"
+    fields: dict[str, Any] = {"result": {"text": f"token {secret}"}, "error": secret, "changes": {"after": secret}}
+    assert call.call_id is not None
+    receipt = entry_record(outcome(call.call_id, **fields))
+    stored = Entry.objects.get(id=receipt.id)
+    content = Content.objects.get(entry_id=receipt.id)
+    assert secret not in f"{stored.changes} {content.result} {content.error}"
+
+
+def test_a_closed_writer_ends_its_boot_and_the_next_entry_opens_another() -> None:
+    first = entry_record(intent())
+    close_writer()
+    assert Boot.objects.get(id=first.chain_id).ended_at is not None
+    assert entry_record(intent()).chain_id != first.chain_id
+
+
+def test_a_closed_writer_takes_no_more_entries() -> None:
+    own = Writer()
+    own.close()
+    own.close()
+    with pytest.raises(AuditUnavailableError, match="closed"):
+        own.submit(seal_entry(intent()))
+
+
+def test_the_boot_of_a_process_is_the_chain_it_writes() -> None:
+    assert entry_record(intent()).chain_id == boot_id()

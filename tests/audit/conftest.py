@@ -1,0 +1,61 @@
+"""What tests of the ledger share: entries to write, a second process, the owner's hand."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from django.core.management import call_command
+from django.db import connections
+
+from apps.audit.writer import Writer, close_writer
+from tests import database
+
+
+@pytest.fixture
+def owner_sql(db: None) -> Callable[[str], None]:
+    """Run a statement as the owner of the tables."""
+
+    def run(statement: str) -> None:
+        address: dict[str, Any] = {key: value for key, value in database.OWNER.items() if value}
+        with psycopg.connect(
+            dbname=connections["default"].settings_dict["NAME"],
+            user=address.get("USER"),
+            password=address.get("PASSWORD"),
+            host=address.get("HOST"),
+            port=address.get("PORT"),
+            autocommit=True,
+        ) as connection:
+            connection.execute(statement)
+
+    return run
+
+
+@pytest.fixture
+def two_roles() -> None:
+    """Skip where one role both owns and serves."""
+    if not database.HAS_TWO_ROLES:
+        pytest.skip("needs an application role of its own")
+
+
+@pytest.fixture
+def fresh_writer(db: None) -> Iterator[None]:
+    """Begin with a new chain."""
+    close_writer()
+    yield
+    close_writer()
+
+
+@pytest.fixture
+def another_process(db: None) -> Iterator[Writer]:
+    """A writer as another process has one."""
+    writer = Writer()
+    yield writer
+    writer.close()
+
+
+@pytest.fixture
+def empty_ledger(transactional_db: None) -> None:
+    """Begin with no entries: those of other tests were committed and stay."""
+    close_writer()
+    call_command("flush", interactive=False, verbosity=0)
