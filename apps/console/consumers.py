@@ -50,7 +50,7 @@ def shown(kind: str, identifier: str) -> str:
         return identifier
 
 
-class ConsoleConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no types
+class ConsoleConsumer(AsyncWebsocketConsumer):
     """Tells one tab what changed. Sign-in, role and session are checked at the start and while it lives."""
 
     environment = ""

@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 
 from apps.accounts.access import Permission, may
+from apps.approvals.selectors import approvals_pending
 from apps.console.environments import environments_of
 from apps.console.menu import Link, ShownSection, menu_of
 
@@ -46,6 +47,13 @@ class Shell:
     @cached_property
     def may_see_approvals(self) -> bool:
         return self.is_signed_in and may(self.request.user, Permission.APPROVALS_READ)
+
+    @cached_property
+    def pending(self) -> int:
+        """How many requests wait now."""
+        if not self.may_see_approvals or self.environment is None:
+            return 0
+        return approvals_pending(self.environment).filter(expires_at__gt=timezone.now()).count()
 
     @cached_property
     def may_read_policy(self) -> bool:

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.accounts.errors import AccountError
 from apps.accounts.models import Role, Theme
+from apps.approvals.states import Decision
 
 
 class ConsoleForm(forms.Form):
@@ -94,3 +95,11 @@ class InviteForm(ConsoleForm):
 
 class RoleForm(ConsoleForm):
     role = forms.ChoiceField(label=_("Role"), required=False, choices=[("", _("No role")), *Role.choices])
+
+
+class ResolveForm(forms.Form):
+    """An operator's answer to a request."""
+
+    decision = forms.ChoiceField(choices=[(decision.value, decision.value) for decision in Decision])
+    reason = forms.CharField(max_length=500, required=False)
+    scope = forms.CharField(max_length=16, required=False)

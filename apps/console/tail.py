@@ -21,6 +21,6 @@ async def newest_entry(environment: str) -> UUID | None:
     known = _heads.get(environment)
     if known is not None and time.monotonic() - known[0] < FRESH_S:
         return known[1]
-    head = await database_sync_to_async(_read)(environment)
+    head: UUID | None = await database_sync_to_async(_read)(environment)
     _heads[environment] = (time.monotonic(), head)
     return head

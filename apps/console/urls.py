@@ -6,7 +6,7 @@ from django.urls import URLPattern, URLResolver, path
 
 import apps.accounts.converters  # noqa: F401 - registers user_id, approval_id, call_id, …
 from apps.accounts.secret_links import INVITATION_ROUTE, PASSWORD_RESET_ROUTE
-from apps.console.views import accounts, settings
+from apps.console.views import accounts, approvals, settings
 
 access: list[URLPattern | URLResolver] = [
     path("sign-in/", allauth.login, name="account_login"),
@@ -22,6 +22,17 @@ access: list[URLPattern | URLResolver] = [
     *language_urls,
 ]
 
+approving: list[URLPattern | URLResolver] = [
+    path("approvals/", approvals.approvals, name="approvals"),
+    path("approvals/queue/", approvals.queue, name="approvals-queue"),
+    path("approvals/status/", approvals.status, name="approvals-status"),
+    path("approvals/<approval_id:approval_id>/card/", approvals.card, name="approval-card"),
+    path("approvals/<approval_id:approval_id>/recent/", approvals.recent_item, name="approval-recent"),
+    path("approvals/<approval_id:approval_id>/coverage/", approvals.coverage, name="approval-coverage"),
+    path("approvals/<approval_id:approval_id>/resolve/", approvals.resolve, name="approval-resolve"),
+]
+
 urlpatterns: list[URLPattern | URLResolver] = [
     *access,
+    *approving,
 ]

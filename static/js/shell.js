@@ -12,7 +12,7 @@
     if (!panel) return;
     panel.hidden = !open;
     findAll(`[data-show="${button.dataset.show}"]`).forEach(twin => twin.setAttribute("aria-expanded", String(open)));
-    if (open) find("input, select, textarea, button, a[href]", panel)?.focus();
+    if (open) (find("input:not([type=hidden]), select, textarea", panel) || find("button, a[href]", panel))?.focus();
   }
   function closePops(except) {
     findAll("[data-show][aria-expanded=true]").forEach(button => {

@@ -1,5 +1,7 @@
 """Tags and filters of the console: icons, ids, durations, and text that strangers wrote."""
 
+import json
+import re
 import unicodedata
 from collections.abc import Iterator
 from datetime import datetime
@@ -20,6 +22,7 @@ from apps.firewall.identifiers import show_id
 register = template.Library()
 
 KEPT_CONTROLS = {"\n", "\t"}
+MASKED = re.compile(r"\W?masked\b", re.IGNORECASE)
 INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 # Letters that draw nothing or join others, though Unicode counts them as letters or marks.
 BLANK_LETTERS = {"\u115f", "\u1160", "\u3164", "\uffa0", "\u034f", "\u2800", "\u17b4", "\u17b5"}
@@ -56,6 +59,31 @@ def visible(value: object) -> SafeString:
     if text.isascii() and text.isprintable():
         return SafeString(escape(text))
     return mark_safe("".join(_visible_parts(text)))  # noqa: S308 - each part is escaped above
+
+
+@register.filter(name="json")
+def json_text(value: object) -> SafeString:
+    """Write a JSON value with indents and colours; each key and text is escaped and made visible."""
+    return mark_safe("".join(_json_parts(value, 0)))  # noqa: S308 - each part is escaped below
+
+
+def _json_parts(value: object, depth: int) -> Iterator[str]:
+    if isinstance(value, dict | list) and value:
+        is_map = isinstance(value, dict)
+        yield "{" if is_map else "["
+        items = value.items() if isinstance(value, dict) else ((None, item) for item in value)
+        for number, (key, item) in enumerate(items):
+            yield ",\n" if number else "\n"
+            yield "  " * (depth + 1)
+            if is_map:
+                yield f'<span class="k">{visible(json.dumps(str(key), ensure_ascii=False))}</span>: '
+            yield from _json_parts(item, depth + 1)
+        yield "\n" + "  " * depth + ("}" if is_map else "]")
+    elif isinstance(value, str):
+        css = "m" if MASKED.match(value) else "s"
+        yield f'<span class="{css}">{visible(json.dumps(value, ensure_ascii=False))}</span>'
+    else:
+        yield escape(json.dumps(value, ensure_ascii=False))
 
 
 @register.filter

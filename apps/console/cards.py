@@ -1,0 +1,183 @@
+"""What a card of the approvals page shows: command, hints, scopes of an "always", who decided."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from apps.approvals.drafts import GrantScope
+from apps.approvals.states import Decision, State
+from apps.console.commands import Segment, segments
+
+if TYPE_CHECKING:
+    from apps.approvals.models import Approval
+
+WARN_S, CRITICAL_S = 45, 15
+SHELL_CODES = {"shell_syntax", "reserved_word", "assignment", "wrapper", "shell", "inline_code"}
+
+
+@dataclass(frozen=True, slots=True)
+class HintKind:
+    icon: str
+    level: str
+    label: Promise
+
+
+# What the engine's evidence means to a person.
+HINTS: dict[str, HintKind] = {
+    "network": HintKind("world", "ask", _("Network")),
+    "writes_outside_workspace": HintKind("folder-x", "ask", _("Writes outside the workspace")),
+    "destructive": HintKind("trash", "deny", _("Destructive")),
+    "secret_in_arguments": HintKind("key", "deny", _("Secret in the arguments")),
+    "download_to_shell": HintKind("download", "deny", _("Runs downloaded code")),
+    "invisible_character": HintKind("eye-off", "deny", _("Invisible character")),
+    "shell_syntax": HintKind("terminal-2", "ask", _("Shell syntax")),
+    "reserved_word": HintKind("terminal-2", "ask", _("Shell syntax")),
+    "assignment": HintKind("terminal-2", "ask", _("Sets a variable")),
+    "wrapper": HintKind("terminal-2", "ask", _("Runs another program")),
+    "shell": HintKind("terminal-2", "ask", _("Starts a shell")),
+    "inline_code": HintKind("braces", "ask", _("Code in the arguments")),
+}
+OTHER = HintKind("info-circle", "ask", _("Note"))
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    icon: str
+    level: str
+    label: Promise
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """One way to answer "always". `pattern` is empty for the exact action."""
+
+    value: str
+    label: Promise
+    pattern: str
+    is_broad: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    css: str
+    icon: str
+    label: Promise
+
+
+VERDICTS: dict[str, Verdict] = {
+    State.ALLOWED_ONCE: Verdict("allow", "check", _("Allowed once")),
+    State.ALLOWED_ALWAYS: Verdict("allow", "repeat", _("Allowed always")),
+    State.DENIED: Verdict("deny", "x", _("Denied")),
+    State.EXPIRED: Verdict("deny", "clock-x", _("Timed out, denied")),
+    State.CANCELLED: Verdict("off", "circle-minus", _("Withdrawn")),
+}
+
+REASONS = (_("Untrusted source"), _("Not needed"), _("Ask the user first"))
+
+
+def scopes_of(approval: "Approval") -> list[Scope]:
+    """List how far an "always" may reach for a request, the narrowest first."""
+    if Decision.ALLOW_ALWAYS not in approval.decisions:
+        return []
+    scopes = [Scope("exact", _("These exact arguments"), "")]
+    if approval.kind != approval.Kind.EXEC or not approval.resolved_path or len(approval.argv) < 2:
+        return scopes
+    if len(approval.argv) > 2:
+        first = re.escape(approval.argv[1]).replace(r"\-", "-").replace(r"\ ", " ")
+        scopes.append(Scope("first", _("Same first argument"), f"^{first}( .*)?$"))
+    scopes.append(Scope("any", _("Any arguments"), "^.*$", is_broad=True))
+    return scopes
+
+
+def grant_scope(approval: "Approval", value: str) -> GrantScope:
+    """Turn a chosen scope into what the service takes; an unknown choice is the narrowest."""
+    chosen = {scope.value: scope for scope in scopes_of(approval)}.get(value)
+    return GrantScope(arg_pattern=chosen.pattern if chosen is not None else "")
+
+
+class Card:
+    """One request as one person sees it now."""
+
+    def __init__(self, approval: "Approval", *, may_resolve: bool, at: datetime | None = None) -> None:
+        self.approval = approval
+        self.at = at or timezone.now()
+        self.may_resolve = may_resolve
+
+    @property
+    def can_decide(self) -> bool:
+        return self.may_resolve and self.approval.is_pending
+
+    @property
+    def left_s(self) -> int:
+        return max(0, int((self.approval.expires_at - self.at).total_seconds()))
+
+    @property
+    def total_s(self) -> int:
+        return max(1, int((self.approval.expires_at - self.approval.requested_at).total_seconds()))
+
+    @property
+    def share(self) -> str:
+        return f"{self.left_s * 100 / self.total_s:.1f}"
+
+    @property
+    def level(self) -> str:
+        if self.left_s <= CRITICAL_S:
+            return "crit"
+        return "warn" if self.left_s <= WARN_S else "ok"
+
+    @property
+    def left_text(self) -> str:
+        return f"{self.left_s // 60}:{self.left_s % 60:02d}"
+
+    @cached_property
+    def hints(self) -> list[Hint]:
+        found = []
+        for item in self.approval.evidence:
+            kind = HINTS.get(str(item.get("code", "")), OTHER)
+            found.append(Hint(kind.icon, kind.level, kind.label, str(item.get("text", ""))))
+        return found
+
+    @property
+    def is_high_risk(self) -> bool:
+        return self.approval.severity == "high" or any(hint.level == "deny" for hint in self.hints)
+
+    @cached_property
+    def segments(self) -> list[Segment]:
+        dangers = tuple(hint.text for hint in self.hints if hint.level == "deny")
+        text = self.approval.command or " ".join(self.approval.argv)
+        return segments(text, dangers=dangers)
+
+    @property
+    def is_command(self) -> bool:
+        return self.approval.kind == "exec"
+
+    @cached_property
+    def scopes(self) -> list[Scope]:
+        return scopes_of(self.approval)
+
+    @property
+    def may_always(self) -> bool:
+        return Decision.ALLOW_ALWAYS in self.approval.decisions
+
+    @property
+    def may_once(self) -> bool:
+        return Decision.ALLOW_ONCE in self.approval.decisions
+
+    @property
+    def is_shell(self) -> bool:
+        return any(str(item.get("code", "")) in SHELL_CODES for item in self.approval.evidence)
+
+    @property
+    def verdict(self) -> Verdict | None:
+        return VERDICTS.get(self.approval.state)
+
+    @property
+    def reasons(self) -> tuple[Promise, ...]:
+        return REASONS

@@ -1,0 +1,120 @@
+"""The live queue of requests that wait for a person."""
+
+import uuid
+
+from django.http import HttpResponse, HttpResponseBadRequest
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.accounts.access import Permission, may
+from apps.approvals.access import approval_access
+from apps.approvals.errors import ApprovalError
+from apps.approvals.selectors import approval_counts, approvals_pending, approvals_recent, past_calls_like
+from apps.approvals.services import approval_resolve
+from apps.approvals.states import Decision
+from apps.console.answers import status_of
+from apps.console.cards import Card, grant_scope
+from apps.console.forms import ResolveForm
+from apps.console.gate import ConsoleRequest, gate
+from apps.console.presence import present
+
+RECENT = 8
+
+
+@require_safe
+@gate(Permission.APPROVALS_READ)
+def approvals(request: ConsoleRequest) -> HttpResponse:
+    context = _queue(request) | {"present": present(_slug(request))}
+    return render(request, "console/approvals/approvals.html", context)
+
+
+@require_safe
+@gate(Permission.APPROVALS_READ)
+def queue(request: ConsoleRequest) -> HttpResponse:
+    """The whole list again, after a lost connection."""
+    return render(request, "console/approvals/_queue.html", _queue(request))
+
+
+def _queue(request: ConsoleRequest) -> dict[str, object]:
+    at = timezone.now()
+    may_resolve = may(request.user, Permission.APPROVALS_RESOLVE)
+    pending = approvals_pending(request.environment).filter(expires_at__gt=at)
+    midnight = at.replace(hour=0, minute=0, second=0, microsecond=0)
+    return {
+        "cards": [Card(approval, may_resolve=may_resolve, at=at) for approval in pending],
+        "recent": [
+            Card(approval, may_resolve=False, at=at) for approval in approvals_recent(request.environment, limit=RECENT)
+        ],
+        "today": approval_counts(request.environment, since=midnight),
+        "may_resolve": may_resolve,
+        "may_audit": may(request.user, Permission.AUDIT_READ),
+    }
+
+
+@require_safe
+@gate(Permission.APPROVALS_READ)
+def card(request: ConsoleRequest, approval_id: uuid.UUID) -> HttpResponse:
+    """One card: a fragment for the queue, a page of its own for a link."""
+    approval = approval_access(request.user, approval_id)
+    context = _card(request, approval)
+    template = "console/approvals/_card.html" if request.htmx else "console/approvals/approval.html"
+    return render(request, template, context)
+
+
+def _card(request: ConsoleRequest, approval: object, error: ApprovalError | None = None) -> dict[str, object]:
+    may_resolve = may(request.user, Permission.APPROVALS_RESOLVE)
+    return {"card": Card(approval, may_resolve=may_resolve), "error": error}  # type: ignore[arg-type]
+
+
+@require_safe
+@gate(Permission.APPROVALS_READ)
+def recent_item(request: ConsoleRequest, approval_id: uuid.UUID) -> HttpResponse:
+    """One line of the list of what was decided."""
+    approval = approval_access(request.user, approval_id)
+    return render(request, "console/approvals/_recent_item.html", _card(request, approval))
+
+
+@require_safe
+@gate(Permission.APPROVALS_READ)
+def coverage(request: ConsoleRequest, approval_id: uuid.UUID) -> HttpResponse:
+    """How many past calls an "always" would also have covered; counted when a person looks at the card."""
+    approval = approval_access(request.user, approval_id)
+    return render(request, "console/approvals/_coverage.html", {"like": past_calls_like(approval)})
+
+
+@require_POST
+@gate(Permission.APPROVALS_READ)
+def resolve(request: ConsoleRequest, approval_id: uuid.UUID) -> HttpResponse:
+    approval = approval_access(request.user, approval_id, write=True)
+    form = ResolveForm(request.POST)
+    if not form.is_valid():
+        return HttpResponseBadRequest()  # no button of ours sends this
+
+    decision, reason = form.cleaned_data["decision"], form.cleaned_data["reason"]
+    scope = grant_scope(approval, form.cleaned_data["scope"]) if decision == Decision.ALLOW_ALWAYS else None
+    error: ApprovalError | None = None
+    try:
+        approval = approval_resolve(
+            approval, decision=decision, by=request.user, at=timezone.now(), reason=reason, scope=scope
+        )
+    except ApprovalError as exc:
+        error = exc
+        approval = approval_access(request.user, approval_id)
+
+    if not request.htmx and error is None:
+        return redirect("approvals")
+    template = "console/approvals/_card.html" if request.htmx else "console/approvals/approval.html"
+    status = 200 if error is None else status_of(error)
+    return render(request, template, _card(request, approval, error), status=status)
+
+
+@require_safe
+@gate(Permission.APPROVALS_READ)
+def status(request: ConsoleRequest) -> HttpResponse:
+    """Counts for menu and tab bar, and who is on duty."""
+    return render(request, "console/approvals/_status.html", {"present": present(_slug(request))})
+
+
+def _slug(request: ConsoleRequest) -> str:
+    return request.environment.slug if request.environment else ""

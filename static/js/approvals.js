@@ -1,0 +1,270 @@
+/* approvals: countdown, selection, keys, live swaps. The server decides about time-outs; this only draws them. */
+(function () {
+  "use strict";
+  const { find, findAll, say } = window.openclaw;
+  const words = find("#approvals-words").dataset;
+  const queue = find("#queue");
+  const VERDICT_MS = 1500, QUIET_MS = 400, WARN_S = 45, CRITICAL_S = 15, SPOKEN_S = new Set([30, 10]);
+  const PLACEHOLDER = "ap_00000000000000000000000000";
+  const now = () => (window.openclaw.now ? window.openclaw.now() : Date.now());
+  const urlOf = (template, id) => template.replace(PLACEHOLDER, id);
+  const cards = () => findAll("#queue > .ap");
+  const shown = () => cards().filter(card => !card.hidden);
+  const current = () => find("#queue > .ap[aria-current=true]");
+  let movedAt = -Infinity, keyDown = false, pointerDown = false;
+
+  /* countdown */
+  function tick() {
+    findAll(".ap[data-expires]").forEach(card => {
+      const ring = find(".ring", card);
+      if (!ring) return;
+      const left = Math.max(0, Math.floor((Number(card.dataset.expires) - now()) / 1000));
+      if (ring.dataset.left === String(left)) return;
+      ring.dataset.left = String(left);
+      ring.dataset.level = left <= CRITICAL_S ? "crit" : left <= WARN_S ? "warn" : "ok";
+      find("circle + circle", ring).setAttribute("stroke-dasharray", `${(left * 100 / Number(card.dataset.total)).toFixed(1)} 100`);
+      ring.lastElementChild.textContent = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
+      ring.setAttribute("aria-label", words.left.replace("{seconds}", left));
+      if (SPOKEN_S.has(left)) say(words.expires.replace("{seconds}", left));
+      if (left === 0 && card.dataset.state === "requested") setTimeout(() => refresh(card.id), 1500);
+    });
+  }
+  setInterval(tick, 500);
+  tick();
+
+  /* "always" asks once more for keys and broad rules, and names the pattern */
+  const confirm = find("#confirm");
+  let confirmed = null;
+  function askAlways(form, viaKey) {
+    const choice = find("input[name=scope]:checked", form);
+    const broad = choice?.hasAttribute("data-broad");
+    if (!viaKey && !broad) return false;
+    find("[data-pattern]", confirm).textContent = choice?.dataset.pattern || "";
+    find("[data-broad]", confirm).hidden = !broad;
+    confirmed = () => form.requestSubmit();
+    confirm.showModal();
+    return true;
+  }
+  confirm.addEventListener("click", event => {
+    if (!event.target.closest("[data-confirm]")) return;
+    confirm.close();
+    confirmed?.();
+    confirmed = null;
+  });
+  document.addEventListener("click", event => {
+    const always = event.target.closest("[data-do=always]");
+    if (always && askAlways(always.form, event.openclawKey === true)) event.preventDefault();
+    const reason = event.target.closest("[data-reason]");
+    if (reason) {
+      const form = reason.closest("form");
+      findAll("[data-reason]", form).forEach(other => other.setAttribute("aria-pressed", String(other === reason)));
+      const input = find("input[name=reason]", form);
+      input.value = reason.dataset.reason;
+      input.focus();
+    }
+  }, true);
+  if (!queue) return;
+  queue.dataset.live = "";
+
+  /* selection */
+  function select(card, focus) {
+    cards().forEach(other => { if (other === card) other.setAttribute("aria-current", "true"); else other.removeAttribute("aria-current"); });
+    if (!card) return;
+    if (focus) { card.focus({ preventScroll: true }); card.scrollIntoView({ block: "nearest" }); }
+    movedAt = performance.now();
+  }
+  function step(by) {
+    const all = shown();
+    if (!all.length) return;
+    const at = all.indexOf(current());
+    select(all[Math.min(all.length - 1, Math.max(0, at < 0 ? 0 : at + by))], true);
+  }
+  queue.addEventListener("click", event => { const card = event.target.closest(".ap"); if (card && card !== current() && !event.target.closest("button, a, input, label")) select(card, false); });
+  queue.addEventListener("focusin", event => { const card = event.target.closest(".ap"); if (card && card !== current() && event.target !== card) select(card, false); });
+  document.addEventListener("pointerdown", () => { pointerDown = true; });
+  ["pointerup", "pointercancel"].forEach(name => document.addEventListener(name, () => { pointerDown = false; }));
+
+  /* keys: off while typing, in dialogs, with modifiers, while held, just after the list moved, and by choice */
+  const PRESSES = { a: "[data-do=once]", A: "[data-do=always]", d: "[data-do=deny]", e: "[data-do=explain]" };
+  document.addEventListener("keydown", event => {
+    const wasDown = keyDown;
+    keyDown = true;
+    if (event.ctrlKey || event.metaKey || event.altKey || !window.openclaw.choice("keys", "on")) return;
+    if (event.target.matches("input:not([type=radio]), select, textarea, [contenteditable]") || find("dialog[open]")) return;
+    if (event.key === "j" || event.key === "k") { step(event.key === "j" ? 1 : -1); event.preventDefault(); return; }
+    if (event.key === "?") { event.preventDefault(); find("#keys").showModal(); return; }
+    const wanted = PRESSES[event.key];
+    const card = current();
+    if (!wanted || !card || event.repeat || wasDown && event.repeat) return;
+    if (performance.now() - movedAt < QUIET_MS && !find(wanted, card)?.matches("[data-do=deny], [data-do=explain]")) { event.preventDefault(); return; }
+    const button = find(wanted, card);
+    if (!button || button.disabled || card.hasAttribute("data-refused-key")) return;
+    event.preventDefault();
+    const click = new MouseEvent("click", { bubbles: true, cancelable: true });
+    click.openclawKey = true;
+    if (button.matches("a")) button.click(); else if (button.form && button.matches("[data-do=always]")) { if (!askAlways(button.form, true)) button.form.requestSubmit(); } else button.click();
+  });
+  document.addEventListener("keyup", () => { keyDown = false; });
+
+  /* filter and order: in this browser only */
+  const filters = { risk: "", agent: "" };
+  const agentFilter = find("#agent-filter"), sort = find("#sort");
+  function arrange() {
+    const all = cards();
+    const agents = [...new Set(all.map(card => card.dataset.agent))].sort();
+    findAll("option:not([value=''])", agentFilter).forEach(option => { if (!agents.includes(option.value) && option.value !== agentFilter.value) option.remove(); });
+    agents.filter(agent => !findAll("option", agentFilter).some(option => option.value === agent)).forEach(agent => agentFilter.add(new Option(agent, agent)));
+    all.forEach(card => { card.hidden = filters.risk !== "" && card.dataset.risk !== filters.risk || filters.agent !== "" && card.dataset.agent !== filters.agent; });
+    const risky = all.filter(card => card.dataset.risk === "high").length;
+    const badge = find("#risk-count");
+    badge.hidden = !risky;
+    badge.textContent = String(risky);
+    find("#all-clear").hidden = all.length > 0;
+    find("#no-match").hidden = !all.length || shown().length > 0;
+    if (!current() || current().hidden) select(shown()[0] || null, false);
+  }
+  const rank = card => sort.value === "newest" ? -Number(card.dataset.asked) : Number(card.dataset.expires);
+  function order() {
+    const focused = document.activeElement;
+    cards().sort((a, b) => rank(a) - rank(b)).forEach((card, at) => { if (queue.children[at] !== card) queue.insertBefore(card, queue.children[at]); });
+    if (focused && focused !== document.activeElement) focused.focus({ preventScroll: true });
+  }
+  findAll("[data-filter]").forEach(button => button.addEventListener("click", () => {
+    filters.risk = button.dataset.filter;
+    findAll("[data-filter]").forEach(other => other.setAttribute("aria-pressed", String(other === button)));
+    arrange();
+  }));
+  agentFilter.addEventListener("change", () => { filters.agent = agentFilter.value; arrange(); });
+  sort.addEventListener("change", order);
+  find("#show-all").addEventListener("click", () => { agentFilter.value = ""; filters.agent = ""; find("[data-filter='']").click(); });
+
+  /* live swaps */
+  const busy = new Map();
+  function once(key, work) {
+    const last = busy.get(key) || Promise.resolve();
+    const next = last.then(work, work);
+    busy.set(key, next);
+    return next;
+  }
+  const quiet = () => new Promise(resolve => {
+    const look = () => { if (keyDown || pointerDown) setTimeout(look, 60); else resolve(); };
+    look();
+  });
+  async function add(id) {
+    if (document.getElementById(id)) { await reload(id); return; }
+    await quiet();
+    const held = current(), top = held?.getBoundingClientRect().top;
+    const how = sort.value === "newest" ? "upsert key:data-asked sort:desc" : "upsert key:data-expires sort";
+    await htmx.ajax("GET", urlOf(words.card, id), { target: "#queue", swap: how });
+    const card = document.getElementById(id);
+    if (!card) return;
+    if (card.dataset.state !== "requested") { card.remove(); return; }
+    card.classList.add("arrive");
+    arrange();
+    if (held?.isConnected) window.scrollBy(0, held.getBoundingClientRect().top - top);
+    movedAt = performance.now();
+    tick();
+    say(card.dataset.title);
+    notify(card);
+  }
+  async function reload(id) {
+    const card = document.getElementById(id);
+    if (!card || card.dataset.leaving) return;
+    await htmx.ajax("GET", urlOf(words.card, id), { target: `#${id}`, swap: "outerMorph" });
+    settle(id);
+  }
+  const refresh = id => once(id, () => reload(id));
+  /* a decided card keeps its verdict for a moment, then goes; focus goes to the next one */
+  function settle(id) {
+    const card = document.getElementById(id);
+    if (!card || card.dataset.state === "requested" || card.dataset.leaving) return;
+    card.dataset.leaving = "true";
+    recent(id);
+    setTimeout(() => leave(card), find("[data-refused]", card) ? VERDICT_MS * 4 : VERDICT_MS);
+  }
+  function leave(card) {
+    const all = shown(), at = all.indexOf(card);
+    const next = all[at + 1] || all[at - 1] || null;
+    const wasCurrent = card === current(), hadFocus = card.contains(document.activeElement);
+    card.remove();
+    if (wasCurrent) select(next, false);
+    arrange();
+    movedAt = performance.now();
+    if (hadFocus) (next || find("#all-clear")).focus({ preventScroll: !next });
+    if (!cards().length) say(words.clear);
+  }
+  const listed = new Set();
+  async function recent(id) {
+    const list = find("#recent");
+    if (!list || listed.has(id) || document.getElementById(`recent-${id}`)) return;
+    listed.add(id);
+    await htmx.ajax("GET", urlOf(words.item, id), { target: "#recent", swap: "afterbegin" });
+    find("[data-none]", list)?.remove();
+    findAll("li", list).slice(Number(words.recentLimit)).forEach(item => item.remove());
+  }
+  const body = document.body;
+  body.addEventListener("approval-requested", event => once(event.detail.id, () => add(event.detail.id)));
+  body.addEventListener("approval-changed", event => refresh(event.detail.id));
+  body.addEventListener("approval-resolved", event => {
+    if (document.getElementById(event.detail.id)) refresh(event.detail.id); else recent(event.detail.id);
+  });
+  async function reread() {
+    const held = current()?.id;
+    await htmx.ajax("GET", words.queue, { target: "#queue", swap: "outerMorph" });
+    select(document.getElementById(held) || shown()[0] || null, false);
+    arrange();
+    tick();
+    say(words.reread);
+  }
+  body.addEventListener("live-reconnected", reread);
+  body.addEventListener("listener-reconnected", reread);
+
+  /* a card that says why our answer was not applied is not overwritten by news that comes in behind it */
+  document.addEventListener("htmx:before:swap", event => {
+    const ctx = event.detail.ctx;
+    if (ctx?.request.method === "GET" && ctx.target instanceof Element && ctx.target.matches("#queue > .ap[data-leaving]")) event.preventDefault();
+  });
+
+  /* an answer to our own click: the card comes back decided */
+  document.addEventListener("htmx:after:swap", event => {
+    const card = event.target.closest?.("#queue > .ap") || event.detail?.ctx?.target?.closest?.("#queue > .ap");
+    if (card) { settle(card.id); guard(); tick(); }
+  });
+
+  /* while not live, buttons are off and the page says since when */
+  function guard() {
+    const live = window.openclaw.isLive?.() !== false;
+    findAll("#queue .ap-acts button, #queue .always button").forEach(button => { button.disabled = !live; });
+    cards().forEach(card => card.classList.toggle("stale", !live));
+    const since = window.openclaw.lostAt?.();
+    const note = find("#not-live");
+    note.hidden = live || !since;
+    if (since) find("[data-since]", note).textContent = words.notLive.replace("{time}", new Intl.DateTimeFormat(document.documentElement.lang, { timeStyle: "medium", hour12: false }).format(since));
+  }
+  body.addEventListener("live-state", event => { if (event.detail.state === "live" || window.openclaw.lostAt?.()) guard(); });
+
+  /* sound and desktop alert: only when asked for, never the only sign */
+  let audio = null;
+  function notify(card) {
+    if (window.openclaw.choice("sound", "off")) chime();
+    if (window.openclaw.choice("alerts", "off") && document.hidden && "Notification" in window && Notification.permission === "granted") {
+      const note = new Notification(card.dataset.title, { tag: card.id });
+      note.addEventListener("click", () => { window.focus(); select(card, true); note.close(); });
+    }
+  }
+  function chime() {
+    try {
+      audio ||= new AudioContext();
+      const tone = audio.createOscillator(), volume = audio.createGain(), at = audio.currentTime;
+      tone.frequency.setValueAtTime(660, at);
+      tone.frequency.setValueAtTime(880, at + 0.12);
+      volume.gain.setValueAtTime(0.12, at);
+      volume.gain.exponentialRampToValueAtTime(0.001, at + 0.4);
+      tone.connect(volume).connect(audio.destination);
+      tone.start(at);
+      tone.stop(at + 0.4);
+    } catch { /* no sound here */ }
+  }
+  arrange();
+  movedAt = -Infinity;
+})();
