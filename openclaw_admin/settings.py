@@ -20,6 +20,7 @@ DEBUG = False
 TESTING = env.flag("OPENCLAW_ADMIN_TESTING")
 ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", ("127.0.0.1", "localhost", "[::1]"))
 PUBLIC_URL = env.text("PUBLIC_URL", "http://127.0.0.1:8000")
+TRUSTED_PROXIES = env.words("TRUSTED_PROXIES")  # addresses whose X-Forwarded-* headers are believed
 IS_HTTPS = PUBLIC_URL.startswith("https://")
 
 # Keys: a file each under KEYS_DIR (mode 0600, made at first start) unless the variable gives the value.
@@ -181,11 +182,9 @@ CACHES = {
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
 }
 
-# The server process (asgi.py): threads for Django, and what starts and ends with the process.
+# The server process (asgi.py): threads for Django, and what a request may carry.
 WEB_THREADS = env.integer("WEB_THREADS", 16, minimum=1, maximum=256)
 BODY_LIMIT_BYTES = 16 * 1024 * 1024
-PROCESS_START: list[str] = []
-PROCESS_STOP: list[str] = []
 
 # Notices reach every process through PostgreSQL NOTIFY; the layer only fans out inside one process.
 CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}

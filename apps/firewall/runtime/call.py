@@ -22,6 +22,7 @@ class Call:
     Args:
         agent: normal id of the agent that calls.
         actor: whose credential made the call, as audit names it (`token:tok_…`).
+        requester: the person behind that credential, who may not be the one that approves.
     """
 
     environment: str
@@ -30,6 +31,7 @@ class Call:
     params: JsonObject
     context: CallContext = field(default_factory=CallContext)
     actor: str = ""
+    requester: str = ""
     trace_id: str = ""
     id: UUID = field(default_factory=new_id)
 
@@ -106,6 +108,7 @@ class Action:
     environment: str
     agent: str
     actor: str
+    requester: str
     trace_id: str
     tool: str
     params: JsonObject
@@ -130,6 +133,7 @@ class Action:
             environment=self.environment,
             agent=self.agent,
             actor=self.actor,
+            requester=self.requester,
             trace_id=self.trace_id,
             tool=self.tool,
             params=self.params,

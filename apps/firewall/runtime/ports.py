@@ -100,7 +100,9 @@ class Approvals(Protocol):
 class Executor(Protocol):
     """Where tools run."""
 
-    files: FileSystem
+    @property
+    def files(self) -> FileSystem:
+        """What a judge may ask about files."""
 
     def runs(self, tool: str) -> bool:
         """Say whether this tool can run here."""

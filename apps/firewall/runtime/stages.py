@@ -135,6 +135,7 @@ def _action(run: Run, **command: Any) -> Action:
         environment=call.environment,
         agent=call.agent,
         actor=call.actor,
+        requester=call.requester,
         trace_id=call.trace_id,
         tool=run.tool_name,
         params=dict(call.params),

@@ -1,0 +1,56 @@
+"""Allowed actions whose runner is gone: nobody knows what was done, so that is what the record says."""
+
+from datetime import datetime
+
+from apps.approvals.models import Approval
+from apps.approvals.services import approval_finish
+from apps.audit.drafts import EntryDraft, EntryKind
+from apps.audit.models import Boot
+from apps.audit.selectors import call_record
+from apps.audit.services import entry_record
+
+OPEN = frozenset({"awaiting_approval", "approved", "running"})
+
+
+def abandoned_end(at: datetime) -> int:
+    """End every claimed action whose process has ended; none of them is ever run again.
+
+    One with an intent on record gets its outcome from `sweep_orphans`, and is left to it until then.
+
+    Returns:
+        How many were ended now.
+    """
+    claimed = Approval.objects.filter(claimed_at__isnull=False, finished_at=None).select_related("environment")
+    ended_boots = set(Boot.objects.exclude(ended_at=None).values_list("id", flat=True)) if claimed else set()
+    count = 0
+    for approval in claimed:
+        if approval.claimed_by not in ended_boots:
+            continue
+        record = call_record(approval.call_id)
+        if record is not None and record.status == "running":
+            continue
+        if record is None or record.status in OPEN:
+            entry_record(_unknown(approval, at))
+        approval_finish(approval.pk, at=at)
+        count += 1
+    return count
+
+
+def _unknown(approval: Approval, at: datetime) -> EntryDraft:
+    return EntryDraft(
+        kind=EntryKind.CALL_OUTCOME,
+        actor=approval.requester or "system",
+        environment=approval.environment.slug,
+        agent=approval.agent,
+        session_key=approval.session_key,
+        channel=approval.channel,
+        sender=approval.sender,
+        tool=approval.tool,
+        call_id=approval.call_id,
+        approval_id=approval.pk,
+        status="unknown",
+        error={"code": "process_gone", "message": "the process that took the action ended before it said how it went"},
+        snapshot_digest=approval.snapshot_digest,
+        trace_id=approval.trace_id,
+        at=at,
+    )

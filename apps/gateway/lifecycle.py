@@ -1,0 +1,106 @@
+"""What this door starts with a server process and ends with it."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from uuid import UUID
+
+import structlog
+
+from apps.events.listener import subscribe
+from apps.events.notices import RECONNECTED, Notice
+from apps.gateway.desk import Desk
+from apps.gateway.live import LiveSnapshots
+from apps.gateway.tokens import Tokens
+from apps.gateway.wiring import live_snapshots, ports_with
+
+log = structlog.get_logger(__name__)
+
+POLL_S = 5.0
+PUBLICATIONS = ("publication.", "environment.")
+PEOPLE = ("token.", "user.")
+
+
+@dataclass
+class Gateway:
+    """Everything this process keeps for agents."""
+
+    snapshots: LiveSnapshots
+    tokens: Tokens
+    desk: Desk
+    unsubscribe: Callable[[], None] = lambda: None
+    tasks: list[asyncio.Task[None]] = field(default_factory=list)
+
+
+_gateway: Gateway | None = None
+
+
+def gateway() -> Gateway:
+    """Give the gateway of this process.
+
+    Raises:
+        RuntimeError: it was not started.
+    """
+    if _gateway is None:
+        raise RuntimeError("the gateway was not started: the server runs without its lifespan")
+    return _gateway
+
+
+async def start(snapshots: LiveSnapshots | None = None) -> None:
+    """Read what is live, listen to notices, and take up what an earlier process left. Before the first request.
+
+    Args:
+        snapshots: where what is live comes from; the publications when absent.
+    """
+    global _gateway
+    snapshots = snapshots or live_snapshots()
+    made = Gateway(snapshots=snapshots, tokens=Tokens(), desk=Desk(ports_with(snapshots)))
+    await snapshots.reload()
+    made.unsubscribe = subscribe(hear)
+    made.tasks.append(asyncio.create_task(_poll(made), name="gateway poll"))
+    _gateway = made
+
+
+async def stop() -> None:
+    """End what runs, each call with its outcome on record."""
+    global _gateway
+    ending, _gateway = _gateway, None
+    if ending is None:
+        return
+    ending.unsubscribe()
+    for task in ending.tasks:
+        task.cancel()
+    await asyncio.gather(*ending.tasks, return_exceptions=True)
+    await ending.desk.stop()
+
+
+def hear(notice: Notice) -> None:
+    """Take a notice: what changed is read again in the background."""
+    current = _gateway
+    if current is None:
+        return
+    if notice.kind == RECONNECTED or notice.kind.startswith(PEOPLE):
+        current.tokens.forget()
+    if notice.kind == RECONNECTED or notice.kind.startswith(PUBLICATIONS):
+        current.desk.background(_logged(current.snapshots.reload(), "reload"))
+    if notice.kind == RECONNECTED:
+        current.desk.background(_logged(current.desk.sweep(), "sweep"))
+    if notice.kind == "approval.resolved":
+        with contextlib.suppress(ValueError):
+            current.desk.background(current.desk.run_allowed(UUID(notice.id)))
+
+
+async def _poll(current: Gateway) -> None:
+    """The net below the notices."""
+    while True:
+        await _logged(current.desk.sweep(), "sweep")
+        await asyncio.sleep(POLL_S)
+        await _logged(current.snapshots.reload(), "reload")
+
+
+async def _logged(work: object, name: str) -> None:
+    try:
+        await work  # type: ignore[misc]
+    except Exception as exc:  # noqa: BLE001 - the database may be away; the next round tries again
+        log.warning("gateway.failed", work=name, error=type(exc).__name__)

@@ -1,0 +1,101 @@
+"""The agents' door as one plain ASGI application: who calls, what they ask for, and every error in one shape."""
+
+import asyncio
+import re
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+
+from apps.firewall.errors import FirewallError
+from apps.gateway.counters import counters
+from apps.gateway.lifecycle import Gateway, gateway
+from apps.gateway.runtime_api import approvals, calls, decisions
+from apps.gateway.runtime_api.http import Problem, Receive, Request, Scope, Send, answer, problem_of
+from apps.gateway.tokens import TokenGrant
+
+log = structlog.get_logger(__name__)
+
+Answer = tuple[int, Any]
+Endpoint = Callable[[Gateway, TokenGrant, Request, str], Awaitable[Answer]]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A path and what answers each method; `(?P<id>…)` is handed to the endpoint."""
+
+    path: str
+    pattern: re.Pattern[str]
+    methods: dict[str, Endpoint]
+
+
+def _route(path: str, methods: dict[str, Endpoint]) -> Route:
+    return Route(path, re.compile(re.escape(path).replace(r"\{id\}", "(?P<id>[^/]+)")), methods)
+
+
+ROUTES: tuple[Route, ...] = (
+    _route("/api/v1/decisions", {"POST": decisions.ask}),
+    _route("/api/v1/calls", {"POST": calls.make}),
+    _route("/api/v1/calls/{id}", {"GET": calls.read}),
+    _route("/api/v1/approvals/{id}/wait", {"GET": approvals.wait}),
+)
+_EXACT = {route.path: route for route in ROUTES if "{" not in route.path}
+
+
+async def application(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer one HTTP request of an agent."""
+    request = Request.of(scope, receive)
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+    try:
+        status, content = await _dispatch(request)
+    except Problem as exc:
+        status, content, headers = exc.status, exc.body, exc.headers
+    except FirewallError as exc:
+        problem = problem_of(exc)
+        status, content, headers = problem.status, problem.body, problem.headers
+    except asyncio.CancelledError:
+        raise
+    except Exception as exc:  # fail closed, and tell the caller nothing of what went wrong inside
+        log.exception("agents_door.failed", path=scope["path"], request_id=request.request_id.decode())
+        status = 500
+        content = {"code": "internal_error", "message": f"an internal error: {type(exc).__name__}", "details": []}
+    if status >= 400:
+        counters.add(f"refused.{status}")
+    await answer(send, request, status, content, headers)
+
+
+async def _dispatch(request: Request) -> Answer:
+    route, identifier = _find(request.scope["path"])
+    endpoint = route.methods.get(request.method)
+    if endpoint is None:
+        allowed = ", ".join(sorted(route.methods))
+        raise Problem(405, "method_not_allowed", f"use {allowed}", headers=((b"allow", allowed.encode()),))
+    current = gateway()
+    grant = await _authenticate(current, request)
+    return await endpoint(current, grant, request, identifier)
+
+
+def _find(path: str) -> tuple[Route, str]:
+    exact = _EXACT.get(path)
+    if exact is not None:
+        return exact, ""
+    for route in ROUTES:
+        match = route.pattern.fullmatch(path)
+        if match is not None:
+            return route, match.groupdict().get("id", "")
+    raise Problem(404, "not_found", "no such path")
+
+
+async def _authenticate(current: Gateway, request: Request) -> TokenGrant:
+    kind, _, secret = request.headers.get(b"authorization", b"").partition(b" ")
+    if kind.lower() != b"bearer" or not secret:
+        bearer = ((b"www-authenticate", b"Bearer"),)
+        raise Problem(401, "token_missing", "send a token as `Authorization: Bearer …`", headers=bearer)
+    grant = await current.tokens.find(secret.strip())
+    wait_s = grant.bucket.take(time.monotonic())
+    if wait_s:
+        seconds = str(int(wait_s) + 1).encode()
+        raise Problem(429, "rate_limited", "too many requests with this token", headers=((b"retry-after", seconds),))
+    return grant

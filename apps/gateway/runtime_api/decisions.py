@@ -1,0 +1,72 @@
+"""`POST /api/v1/decisions`: may this agent use this tool now? Asked, counted, nothing runs."""
+
+from typing import Any
+
+from apps.accounts.access import Permission
+from apps.firewall.engine.decide import decide
+from apps.firewall.engine.snapshot import Snapshot
+from apps.gateway.counters import counters
+from apps.gateway.lifecycle import Gateway
+from apps.gateway.runtime_api.http import Problem, Request, mistakes
+from apps.gateway.runtime_api.reading import Asker, Details, environment_of, read_asker, require
+from apps.gateway.tokens import TokenGrant
+
+BATCH_LIMIT = 1000
+
+
+async def ask(current: Gateway, grant: TokenGrant, request: Request, _: str) -> tuple[int, Any]:
+    """Answer one decision, or as many as `decisions` lists, in their order."""
+    require(grant, Permission.DECISIONS_ASK)
+    body = await request.json()
+    snapshot = current.snapshots.live(environment_of(current, grant, body))
+    may_explain = grant.may(Permission.EXPLAIN)
+    if "decisions" not in body:
+        details: Details = []
+        asker = read_asker(grant, body, details)
+        if asker is None:
+            raise mistakes(details)
+        return 200, _answer(snapshot, asker, may_explain) | {"snapshot": _digest(snapshot)}
+    askers = _askers(grant, body["decisions"])
+    return 200, {
+        "decisions": [_answer(snapshot, asker, may_explain) for asker in askers],
+        "snapshot": _digest(snapshot),
+    }
+
+
+def _askers(grant: TokenGrant, batch: Any) -> list[Asker]:
+    if not isinstance(batch, list) or not batch:
+        raise mistakes([{"path": "decisions", "code": "invalid", "message": "`decisions` must be a list with members"}])
+    if len(batch) > BATCH_LIMIT:
+        raise Problem(422, "batch_too_large", f"at most {BATCH_LIMIT} decisions at once")
+    details: Details = []
+    found = [read_asker(grant, item, details, place=f"decisions[{number}]") for number, item in enumerate(batch)]
+    if details:
+        raise mistakes(details)
+    return [asker for asker in found if asker is not None]
+
+
+def _digest(snapshot: Snapshot | None) -> str | None:
+    return None if snapshot is None else snapshot.digest
+
+
+def _answer(snapshot: Snapshot | None, asker: Asker, may_explain: bool) -> dict[str, Any]:
+    """Say yes or no. Why is told to tokens with the right to explain; to others a tool that exists and one that does
+    not look the same."""
+    if snapshot is None:
+        counters.add("decisions.denied")
+        return {"tool": asker.tool, "allowed": False, "reason": "no_publication"}
+    decision = decide(snapshot, asker.context, asker.tool)
+    counters.add("decisions.allowed" if decision.allowed else "decisions.denied")
+    answer: dict[str, Any] = {
+        "tool": asker.tool,
+        "allowed": decision.allowed,
+        "reason": "allowed" if decision.allowed else "not_offered",
+    }
+    if may_explain:
+        answer |= {
+            "layer": decision.layer,
+            "label": decision.label,
+            "rule": decision.rule,
+            "message": decision.reason,
+        }
+    return answer

@@ -1,0 +1,177 @@
+"""Requests and answers of the agents' door: limits first, one shape for every error."""
+
+import re
+import secrets
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from django.conf import settings
+
+from apps.firewall.errors import FirewallError
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+DEPTH_LIMIT = 64
+REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{8,64}")
+TRACE_PARENT = re.compile(
+    rb"(?!ff)[0-9a-f]{2}-(?!0{32})(?P<trace>[0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?"
+)
+SECURITY_HEADERS: tuple[tuple[bytes, bytes], ...] = (
+    (b"content-type", b"application/json"),
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"referrer-policy", b"no-referrer"),
+)
+
+STATUS_OF_CODE: dict[str, int] = {
+    "token_invalid": 401,
+    "permission_denied": 403,
+    "agent_not_allowed": 403,
+    "environment_not_allowed": 403,
+    "tool_not_found": 404,
+    "call_not_found": 404,
+    "approval_not_found": 404,
+    "not_found": 404,
+    "idempotency_conflict": 409,
+    "too_busy": 503,
+    "stopping": 503,
+    "audit_unavailable": 503,
+}
+"""Codes whose status is not 422, the answer to a request that was understood and refused."""
+
+
+class Problem(Exception):  # noqa: N818 - it is an answer, not a defect
+    """An answer that is no success."""
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        details: list[dict[str, str]] | None = None,
+        headers: tuple[tuple[bytes, bytes], ...] = (),
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.body = {"code": code, "message": message, "details": details or []}
+        self.headers = headers
+
+
+def problem_of(exc: FirewallError) -> Problem:
+    """Translate an error of a room."""
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+    status = STATUS_OF_CODE.get(exc.code, 422)
+    if status == 401:
+        headers = ((b"www-authenticate", b"Bearer"),)
+    elif status == 503:
+        headers = ((b"retry-after", b"1"),)
+    return Problem(status, exc.code, exc.message, getattr(exc, "details", None), headers)
+
+
+def mistakes(details: list[dict[str, str]]) -> Problem:
+    """Answer that the request has mistakes, all of them."""
+    return Problem(422, "invalid_request", "the request has mistakes", details)
+
+
+@dataclass(slots=True)
+class Request:
+    """One request: what the endpoints need of it."""
+
+    scope: Scope
+    receive: Receive
+    headers: dict[bytes, bytes]
+    request_id: bytes
+    trace_id: str
+
+    @classmethod
+    def of(cls, scope: Scope, receive: Receive) -> "Request":
+        headers = dict(scope["headers"])
+        given = headers.get(b"x-request-id", b"")
+        request_id = given if REQUEST_ID.fullmatch(given) else secrets.token_hex(8).encode()
+        parent = TRACE_PARENT.fullmatch(headers.get(b"traceparent", b""))
+        trace_id = parent["trace"].decode() if parent else secrets.token_hex(16)
+        return cls(scope, receive, headers, request_id, trace_id)
+
+    @property
+    def method(self) -> str:
+        return str(self.scope["method"])
+
+    async def body(self) -> bytes:
+        """Read the whole body.
+
+        Raises:
+            Problem: 413 above the limit, found before it is read where the length is stated.
+        """
+        limit: int = settings.BODY_LIMIT_BYTES
+        length = self.headers.get(b"content-length", b"")
+        if length.isdigit() and int(length) > limit:
+            raise _too_large(limit)
+        body = bytearray()
+        while True:
+            message = await self.receive()
+            if message["type"] == "http.disconnect":
+                raise Problem(400, "disconnected", "the client went away before its request was complete")
+            body += message.get("body", b"")
+            if len(body) > limit:
+                raise _too_large(limit)
+            if not message.get("more_body", False):
+                return bytes(body)
+
+    async def json(self) -> dict[str, Any]:
+        """Read a JSON object.
+
+        Raises:
+            Problem: 415, 413 or 400, whatever is wrong first.
+        """
+        kind = self.headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
+        if kind != b"application/json":
+            raise Problem(415, "unsupported_media_type", "send JSON, as `Content-Type: application/json`")
+        body = await self.body()
+        try:
+            value = orjson.loads(body)
+        except ValueError as exc:
+            raise Problem(400, "invalid_json", f"the body is not JSON: {exc}") from exc
+        if not isinstance(value, dict):
+            raise Problem(400, "invalid_json", "the body is not a JSON object")
+        if body.count(b"{") + body.count(b"[") > DEPTH_LIMIT and _depth(value) > DEPTH_LIMIT:
+            raise Problem(400, "json_too_deep", f"the body is nested deeper than {DEPTH_LIMIT} levels")
+        return value
+
+
+def _too_large(limit: int) -> Problem:
+    return Problem(413, "body_too_large", f"the body is larger than {limit} bytes")
+
+
+def _depth(value: Any) -> int:
+    """Measure how deep a value is nested, at most one level beyond the limit."""
+    level, depth = [value], 0
+    while level and depth <= DEPTH_LIMIT:
+        depth += 1
+        level = [
+            child
+            for parent in level
+            for child in (parent.values() if isinstance(parent, dict) else parent)
+            if isinstance(child, dict | list)
+        ]
+    return depth
+
+
+async def answer(
+    send: Send, request: Request, status: int, content: Any, headers: tuple[tuple[bytes, bytes], ...] = ()
+) -> None:
+    """Send JSON with the headers every answer has."""
+    body = orjson.dumps(content)
+    all_headers = [
+        *SECURITY_HEADERS,
+        (b"content-length", b"%d" % len(body)),
+        (b"x-request-id", request.request_id),
+        *headers,
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": all_headers})
+    await send({"type": "http.response.body", "body": body})

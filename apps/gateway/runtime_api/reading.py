@@ -1,0 +1,144 @@
+"""What agents send, read once: who calls for which agent, in what context, which tool."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from apps.accounts.access import Permission
+from apps.accounts.errors import PermissionDeniedError
+from apps.firewall.engine.context import CallContext, ContextError
+from apps.firewall.engine.dialect import DIALECTS
+from apps.firewall.engine.session_key import normalize_agent_id, parse_agent_key
+from apps.gateway.lifecycle import Gateway
+from apps.gateway.runtime_api.http import Problem
+from apps.gateway.tokens import TokenGrant
+
+Details = list[dict[str, str]]
+TEXT_LIMIT = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who asks, in what context, for which tool."""
+
+    agent: str
+    tool: str
+    context: CallContext
+
+
+def require(grant: TokenGrant, permission: Permission) -> None:
+    """Let through a token that has the permission.
+
+    Raises:
+        PermissionDeniedError: it lacks it.
+    """
+    if not grant.may(permission):
+        raise PermissionDeniedError(f"this needs the permission `{permission}`")
+
+
+def environment_of(current: Gateway, grant: TokenGrant, body: Mapping[str, Any]) -> str:
+    """Tell the environment a request is about: the token's own, the one it names, or the default one."""
+    named = body.get("environment")
+    if named is not None and not isinstance(named, str):
+        raise Problem(422, "invalid_request", "the request has mistakes", [_mistake("environment", "must be a text")])
+    if grant.environment and named not in {None, grant.environment}:
+        raise Problem(403, "environment_not_allowed", "this token belongs to another environment")
+    slug = grant.environment or named or current.snapshots.default
+    if not current.snapshots.knows(slug):
+        raise Problem(422, "environment_unknown", f"no environment named `{slug}`")
+    return slug
+
+
+def read_asker(grant: TokenGrant, body: Any, details: Details, *, place: str = "") -> Asker | None:
+    """Read `agent`, `session`, `tool` and `context`; mistakes are added to `details`.
+
+    Raises:
+        Problem: 403, the token may not speak for this agent.
+    """
+    if not isinstance(body, dict):
+        details.append(_mistake(place, "must be an object"))
+        return None
+    before = len(details)
+    prefix = f"{place}." if place else ""
+    agent, tool = (_text(body, name, details, prefix) for name in ("agent", "tool"))
+    session = _text(body, "session", details, prefix) if body.get("session") is not None else None
+    context = _context(body.get("context"), details, prefix)
+    if agent is None or tool is None or context is None or len(details) > before:
+        return None
+    agent_id = _agent(agent)
+    if grant.agents and agent_id not in grant.agents:
+        raise Problem(403, "agent_not_allowed", f"this token may not speak for the agent `{agent}`")
+    key = session or context.session_key
+    for wrong, member in ((_agent_of_key(key), "session"), (context.agent_id, "context.agent_id")):
+        if wrong is not None and _agent(wrong) != agent_id:
+            details.append(_mistake(f"{prefix}{member}", f"names the agent `{wrong}`, the request `{agent}`"))
+    if len(details) > before:
+        return None
+    return Asker(agent_id, tool, replace(context, agent_id=agent_id, session_key=key))
+
+
+@lru_cache(maxsize=4096)
+def _agent(text: str) -> str:
+    return normalize_agent_id(text)
+
+
+@lru_cache(maxsize=4096)
+def _agent_of_key(key: str | None) -> str | None:
+    """Tell the agent that a session key names in either release; None when it names none."""
+    for dialect in DIALECTS.values():
+        parsed = parse_agent_key(dialect, key)
+        if parsed is not None:
+            return parsed.agent_id
+    return None
+
+
+def _context(value: Any, details: Details, prefix: str) -> CallContext | None:
+    if value is None:
+        return CallContext()
+    try:
+        return CallContext.from_json(value)
+    except ContextError as exc:
+        details.append(_mistake(f"{prefix}context.{exc.field}".rstrip("."), exc.message))
+        return None
+
+
+def _text(body: Mapping[str, Any], name: str, details: Details, prefix: str) -> str | None:
+    value = body.get(name)
+    if isinstance(value, str) and value.strip() and len(value) <= TEXT_LIMIT:
+        return value
+    if value is None:
+        details.append({"path": prefix + name, "code": "required", "message": f"`{prefix}{name}` is required"})
+    else:
+        details.append(_mistake(prefix + name, f"must be a text of 1 to {TEXT_LIMIT} characters"))
+    return None
+
+
+def whole_number(value: Any, name: str, details: Details, *, default: int, maximum: int) -> int:
+    """Read a whole number from 0 to `maximum`; a mistake is added to `details`."""
+    if value is None:
+        return default
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= maximum:
+        return value
+    details.append(_mistake(name, f"must be a whole number from 0 to {maximum}"))
+    return default
+
+
+def query_number(query: bytes, name: str, *, default: int, maximum: int) -> int:
+    """Read a whole number from a query string.
+
+    Raises:
+        Problem: 422, it is none or outside 0 to `maximum`.
+    """
+    for pair in query.split(b"&"):
+        key, _, value = pair.partition(b"=")
+        if key == name.encode():
+            if value.isdigit() and len(value) < 10 and int(value) <= maximum:
+                return int(value)
+            problem = _mistake(name, f"must be a whole number from 0 to {maximum}")
+            raise Problem(422, "invalid_request", "the request has mistakes", [problem])
+    return default
+
+
+def _mistake(path: str, rule: str) -> dict[str, str]:
+    return {"path": path, "code": "invalid", "message": f"`{path}` {rule}"}
