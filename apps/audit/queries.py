@@ -139,7 +139,10 @@ def _words(filters: EntryFilters, where: Where) -> None:
         where.add("FALSE")  # nothing but punctuation was typed: no word contains it
         return
     # As a set that is found first: the planner would otherwise walk all entries in order and split each one's words.
-    found = "SELECT w.at, w.entry_id, w.call_id FROM audit_content AS w WHERE audit_words(w.params) @@ %s::tsquery"
+    found = (
+        "SELECT w.at, w.entry_id, w.call_id FROM audit_content AS w"
+        " WHERE audit_words(w.params) @@ to_tsquery('simple', %s)"
+    )
     values: list[Any] = [query]
     where.add(
         "(e.at, e.id) IN (SELECT at, entry_id FROM found) OR e.call_id IN (SELECT call_id FROM found)".replace(

@@ -155,7 +155,7 @@ def calls_count(filters: EntryFilters, *, limit: int = COUNT_LIMIT) -> Counted:
     where = calls_where(filters)
     with connection.cursor() as cursor:
         cursor.execute(
-            f"SELECT count(*) FROM (SELECT FROM audit_entry AS e WHERE {where.sql} LIMIT %s) AS some",
+            f"SELECT count(*) FROM (SELECT FROM audit_entry AS e WHERE {where.sql} LIMIT %s) AS found",
             [*where.values, limit + 1],
         )
         count: int = cursor.fetchone()[0]

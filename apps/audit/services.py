@@ -2,6 +2,7 @@
 
 import asyncio
 import atexit
+from collections.abc import Sequence
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from datetime import date, datetime
 from uuid import UUID
@@ -50,7 +51,16 @@ def entry_record(draft: EntryDraft) -> EntryReceipt:
     Raises:
         AuditUnavailableError: the ledger could not store it; what it tells of must not happen.
     """
-    future = writer().submit(seal_entry(draft))
+    return entries_record([draft])[0]
+
+
+def entries_record(drafts: Sequence[EntryDraft]) -> tuple[EntryReceipt, ...]:
+    """Store entries that belong together, all or none; otherwise as `entry_record`.
+
+    Raises:
+        AuditUnavailableError: the ledger could not store them; what they tell of must not happen.
+    """
+    future = writer().submit(*map(seal_entry, drafts))
     try:
         return future.result(timeout=WAIT_S)
     except FutureTimeoutError:
@@ -63,7 +73,7 @@ async def entry_record_async(draft: EntryDraft) -> EntryReceipt:
     future = writer().submit(seal_entry(draft))
     try:
         async with asyncio.timeout(WAIT_S):
-            return await asyncio.wrap_future(future)
+            return (await asyncio.wrap_future(future))[0]
     except TimeoutError:
         raise AuditUnavailableError(f"the audit ledger did not answer in {WAIT_S:.0f} s") from None
 

@@ -8,6 +8,7 @@ What the last commit left is read from `audit_boot`, whose row moves in the same
 lost connection the writer asks it whether the batch arrived, so that no entry is missing or stored twice.
 """
 
+import itertools
 import os
 import queue
 import socket
@@ -68,8 +69,8 @@ class _FencedError(Exception):
 
 @dataclass(slots=True)
 class _Waiting:
-    entry: SealedEntry
-    future: "Future[EntryReceipt]"
+    entries: tuple[SealedEntry, ...]
+    future: "Future[tuple[EntryReceipt, ...]]"
 
 
 @dataclass(slots=True)
@@ -117,10 +118,10 @@ class Writer:
         """How many entries wait for their batch."""
         return self._queue.qsize()
 
-    def submit(self, entry: SealedEntry) -> "Future[EntryReceipt]":
-        """Queue an entry; the future ends when it is on disk, or with AuditUnavailableError."""
-        future: Future[EntryReceipt] = Future()
-        self._put(_Waiting(entry, future))
+    def submit(self, *entries: SealedEntry) -> "Future[tuple[EntryReceipt, ...]]":
+        """Queue entries that belong together; the future ends when all are on disk, or with AuditUnavailableError."""
+        future: Future[tuple[EntryReceipt, ...]] = Future()
+        self._put(_Waiting(entries, future))
         return future
 
     def close(self) -> None:
@@ -151,7 +152,7 @@ class Writer:
 
     def _gather(self) -> tuple[list[_Waiting], bool]:
         batch: list[_Waiting] = []
-        size = 0
+        count = size = 0
         try:
             item = self._queue.get(timeout=HEARTBEAT_S)
             while item is not None:
@@ -160,8 +161,9 @@ class Writer:
                 # A caller that gave up before its batch was formed is not recorded; later it cannot be recalled.
                 elif item.future.set_running_or_notify_cancel():
                     batch.append(item)
-                    size += item.entry.size_bytes
-                if len(batch) >= BATCH_ENTRIES or size >= BATCH_BYTES:
+                    count += len(item.entries)
+                    size += sum(entry.size_bytes for entry in item.entries)
+                if count >= BATCH_ENTRIES or size >= BATCH_BYTES:
                     return batch, True
                 item = self._queue.get_nowait()
         except queue.Empty:
@@ -179,7 +181,7 @@ class Writer:
 
     def _store(self, batch: list[_Waiting]) -> None:
         try:
-            receipts = self._commit([item.entry for item in batch])
+            receipts = iter(self._commit([entry for item in batch for entry in item.entries]))
         except OF_ONE_ENTRY as exc:
             if len(batch) == 1:
                 self._refuse(batch, exc)
@@ -190,8 +192,8 @@ class Writer:
         except Exception as exc:  # noqa: BLE001 - whatever it is, no waiter may hang and no call may run
             self._refuse(batch, exc)
         else:
-            for item, receipt in zip(batch, receipts, strict=True):
-                item.future.set_result(receipt)
+            for item in batch:
+                item.future.set_result(tuple(itertools.islice(receipts, len(item.entries))))
 
     def _refuse(self, batch: list[_Waiting], exc: Exception) -> None:
         log.error("audit.refused", entries=len(batch), error=type(exc).__name__)

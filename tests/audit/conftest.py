@@ -5,7 +5,6 @@ from typing import Any
 
 import psycopg
 import pytest
-from django.core.management import call_command
 from django.db import connections
 
 from apps.audit.writer import Writer, close_writer
@@ -55,7 +54,10 @@ def another_process(db: None) -> Iterator[Writer]:
 
 
 @pytest.fixture
-def empty_ledger(transactional_db: None) -> None:
+def empty_ledger(owner_sql: Callable[[str], None]) -> None:
     """Begin with no entries: those of other tests were committed and stay."""
     close_writer()
-    call_command("flush", interactive=False, verbosity=0)
+    owner_sql(
+        "BEGIN; SET LOCAL openclaw_admin.audit_maintenance = 'on';"
+        "TRUNCATE audit_entry, audit_content, audit_boot; COMMIT"
+    )

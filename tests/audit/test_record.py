@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -12,8 +13,8 @@ import pytest
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.errors import AuditUnavailableError
 from apps.audit.models import Boot, Content, Entry
-from apps.audit.sealing import seal_entry
-from apps.audit.services import boot_id, entry_record, entry_record_async
+from apps.audit.sealing import SealedEntry, seal_entry
+from apps.audit.services import boot_id, entries_record, entry_record, entry_record_async
 from apps.audit.verification import verify_chains
 from apps.audit.writer import Writer, close_writer, writer
 from tests.audit.drafts import intent, outcome
@@ -64,7 +65,7 @@ def test_many_threads_fill_one_chain_without_a_gap() -> None:
 def test_waiting_entries_are_committed_together() -> None:
     drafts = [intent() for _ in range(50)]
     futures = [writer().submit(seal_entry(draft)) for draft in drafts]
-    assert sorted(future.result(timeout=20).seq for future in futures) == list(range(1, 51))
+    assert sorted(future.result(timeout=20)[0].seq for future in futures) == list(range(1, 51))
 
 
 async def test_a_coroutine_records_without_blocking_the_loop() -> None:
@@ -113,13 +114,25 @@ def test_a_lost_connection_is_made_again_and_nothing_is_stored_twice(owner_sql: 
 @pytest.mark.usefixtures("fresh_writer")
 def test_one_entry_that_cannot_be_stored_does_not_take_its_neighbours_along() -> None:
     chain_id = boot_id()
-    bad = seal_entry(intent())
-    object.__setattr__(bad, "row", (*bad.row[:14], "many milliseconds", *bad.row[15:]))
-    futures = [writer().submit(item) for item in (seal_entry(intent()), bad, seal_entry(intent()))]
-    assert [future.result(timeout=20).seq for future in (futures[0], futures[2])] == [1, 2]
+    futures = [writer().submit(item) for item in (seal_entry(intent()), unstorable(), seal_entry(intent()))]
+    assert [future.result(timeout=20)[0].seq for future in (futures[0], futures[2])] == [1, 2]
     with pytest.raises(AuditUnavailableError, match="bigint"):
         futures[1].result(timeout=20)
     assert seqs(chain_id) == [1, 2]
+
+
+@pytest.mark.usefixtures("fresh_writer")
+def test_entries_that_belong_together_are_stored_together_or_not_at_all() -> None:
+    chain_id = boot_id()
+    assert [receipt.seq for receipt in entries_record([intent(), intent()])] == [1, 2]
+    with pytest.raises(AuditUnavailableError):
+        writer().submit(seal_entry(intent()), unstorable()).result(timeout=20)
+    assert seqs(chain_id) == [1, 2]
+
+
+def unstorable() -> SealedEntry:
+    bad = seal_entry(intent())
+    return replace(bad, row=(*bad.row[:14], "many milliseconds", *bad.row[15:]))
 
 
 def test_text_that_a_database_cannot_hold_is_made_visible() -> None:

@@ -12,7 +12,7 @@ from apps.audit.services import entry_record
 from apps.audit.verification import entry_is_intact, verify_chains
 from tests.audit.drafts import intent
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("empty_ledger")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("empty_ledger")]
 
 Owner = Callable[[str], None]
 MAINTENANCE = "BEGIN; SET LOCAL openclaw_admin.audit_maintenance = 'on'; {}; COMMIT"

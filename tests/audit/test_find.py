@@ -1,0 +1,283 @@
+"""Finding entries and calls: filters, pages in both directions, histogram, facets."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import chain
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.http import QueryDict
+
+from apps.audit.drafts import EntryDecision, EntryDraft, EntryKind
+from apps.audit.errors import FilterError
+from apps.audit.filters import EntryFilters
+from apps.audit.selectors import (
+    CallPage,
+    call_entries,
+    call_record,
+    calls,
+    calls_count,
+    calls_like,
+    entries,
+    entry,
+    entry_facets,
+    entry_histogram,
+    ledger_state,
+)
+from apps.audit.services import entry_record
+from apps.firewall.identifiers import new_id, show_id
+from tests.audit.drafts import PLAIN, denial, intent, outcome
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("empty_ledger")]
+
+NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+
+
+def ran(at: datetime, *, status: str = "completed", **fields: Any) -> UUID:
+    call_id = new_id()
+    ended = at + timedelta(seconds=1)
+    entry_record(intent(call_id, at=at, **fields))
+    fields.pop("params", None)
+    result = {"result": {"text": "done"}, "phases": {"run": 8}}
+    entry_record(outcome(call_id, at=ended, status=status, **fields | result))
+    return call_id
+
+
+def asked(at: datetime, answer: str | None = None, **fields: Any) -> UUID:
+    call_id, approval_id = new_id(), new_id()
+    shared: dict[str, Any] = {"call_id": call_id, "approval_id": approval_id} | fields
+    ask = EntryDecision(verdict="ask", layer="exec_policy", reason="1 of 3 segments is not on the allowlist")
+    entry_record(draft(EntryKind.APPROVAL_ASKED, at=at, status="requested", decision=ask, **shared))
+    shared.pop("params", None)
+    if answer is not None:
+        verdict = EntryDecision(verdict="allow" if answer.startswith("allowed") else "deny", reason="use the job")
+        kind = EntryKind.APPROVAL_EXPIRED if answer == "expired" else EntryKind.APPROVAL_ANSWERED
+        said = {"status": answer, "decision": verdict, "actor": "user:priya", "duration_ms": 9000}
+        entry_record(draft(kind, at=at + timedelta(seconds=9), **shared | said))
+    if answer is not None and answer.startswith("allowed"):
+        entry_record(draft(EntryKind.CALL_INTENT, at=at + timedelta(seconds=10), **shared))
+        end = {"status": "completed", "duration_ms": 14_900}
+        entry_record(draft(EntryKind.CALL_OUTCOME, at=at + timedelta(seconds=15), **shared | end))
+    return call_id
+
+
+def draft(kind: EntryKind, **fields: Any) -> EntryDraft:
+    return replace(PLAIN, kind=kind, **fields)
+
+
+def ids(page: CallPage) -> list[UUID]:
+    return [record.id for record in page.rows]
+
+
+def test_a_plain_call_is_one_record_of_two_entries() -> None:
+    call_id = ran(NOON, params={"path": "notes.txt"})
+    [record] = calls(EntryFilters()).rows
+    assert (record.id, record.status, record.duration_ms, record.decision) == (call_id, "completed", 12, "allow")
+    assert (record.params, record.result, record.phases) == ({"path": "notes.txt"}, {"text": "done"}, {"run": 8})
+    assert [part.kind for part in record.entries] == ["call_intent", "call_outcome"]
+    assert (record.at, record.ended_at) == (NOON, NOON + timedelta(seconds=1))
+
+
+def test_a_call_that_asked_and_ran_is_one_record_that_names_who_allowed_it() -> None:
+    asked(NOON, "allowed_once", params={"command": "ls"})
+    [record] = calls(EntryFilters()).rows
+    assert (record.status, record.approval_state, record.approval_by) == ("completed", "allowed_once", "user:priya")
+    assert (record.approval_wait_ms, record.duration_ms, record.decision) == (9000, 14_900, "ask")
+    assert len(record.entries) == 4
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"),
+    [(None, "awaiting_approval"), ("denied", "denied"), ("expired", "expired"), ("allowed_once", "completed")],
+)
+def test_an_asked_call_says_how_it_stands(answer: str | None, status: str) -> None:
+    call_id = asked(NOON, answer)
+    record = call_record(call_id)
+    assert record is not None and record.status == status
+    assert ids(calls(EntryFilters(status=(status,)))) == [call_id]
+
+
+def test_a_call_without_outcome_is_running() -> None:
+    call = intent(at=NOON)
+    entry_record(call)
+    ran(NOON)
+    assert ids(calls(EntryFilters(status=("running",)))) == [call.call_id]
+
+
+def test_a_denied_call_names_its_layer_and_rule() -> None:
+    entry_record(denial(at=NOON))
+    [record] = calls(EntryFilters(status=("denied",))).rows
+    assert (record.layer, record.label, record.rule) == ("agent", "agents.bot.tools.deny", "agents.bot.tools.deny exec")
+    assert record.ended_at == NOON
+
+
+def test_a_known_outcome_beats_an_unknown_one() -> None:
+    call = intent(at=NOON)
+    assert call.call_id is not None
+    entry_record(call)
+    entry_record(outcome(call.call_id, status="unknown"))
+    entry_record(outcome(call.call_id, status="failed"))
+    record = call_record(call.call_id)
+    assert record is not None and record.status == "failed"
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        {"agent": ("ops",)},
+        {"tool": ("exec", "process")},
+        {"environment": "staging"},
+        {"sender": "99"},
+        {"channel": "slack"},
+        {"session_key": "agent:ops:slack"},
+        {"actor": "user:maya"},
+        {"text": "rollout STATUS"},
+        {"text": "kubec"},
+        {"status": ("failed",)},
+        {"layer": ("channel_group",)},
+        {"since": NOON + timedelta(hours=1)},
+    ],
+)
+def test_each_filter_finds_the_one_call_it_is_about(filters: dict[str, Any]) -> None:
+    ran(NOON, params={"path": "a"})
+    odd = ran(
+        NOON + timedelta(hours=2),
+        status="failed",
+        agent="ops",
+        tool="exec",
+        environment="staging",
+        sender="99",
+        channel="slack",
+        session_key="agent:ops:slack",
+        actor="user:maya",
+        params={"command": "kubectl rollout\nstatus deploy/api"},
+        decision=EntryDecision(verdict="allow", layer="channel_group"),
+    )
+    assert ids(calls(EntryFilters(**filters))) == [odd]
+    assert calls_count(EntryFilters(**filters)).count == 1
+
+
+def test_words_that_do_not_occur_and_punctuation_alone_find_nothing() -> None:
+    ran(NOON, params={"path": "a"})
+    assert not calls(EntryFilters(text="zebra")).rows
+    assert not calls(EntryFilters(text="'&|!:*")).rows
+    assert not calls(EntryFilters(text="\\' OR 1=1 --")).rows
+
+
+def test_a_call_is_found_by_its_shown_id() -> None:
+    call_id = ran(NOON)
+    ran(NOON)
+    assert ids(calls(EntryFilters().with_search(show_id("call", call_id)))) == [call_id]
+
+
+def test_the_search_box_takes_field_terms_and_words() -> None:
+    filters = EntryFilters().with_search('tool:exec tool:read agent:"ops runner" rollout status')
+    assert filters == EntryFilters(tool=("exec", "read"), agent=("ops runner",), text="rollout status")
+
+
+def test_pages_walk_to_the_end_and_back_without_losing_or_repeating() -> None:
+    made = [ran(NOON + timedelta(seconds=number // 2)) for number in range(23)]
+    pages = [calls(EntryFilters(), limit=5)]
+    while pages[-1].older:
+        pages.append(calls(EntryFilters(), after=pages[-1].older, limit=5))
+    forward = [ids(page) for page in pages]
+    assert sorted(chain.from_iterable(forward)) == sorted(made) and len(forward) == 5
+    assert pages[0].newer is None
+    back = [pages[-1]]
+    while back[-1].newer:
+        back.append(calls(EntryFilters(), before=back[-1].newer, limit=5))
+    assert list(chain.from_iterable(map(ids, reversed(back)))) == list(chain.from_iterable(forward))
+
+
+def test_a_page_reads_the_database_twice(django_assert_num_queries: Any) -> None:
+    for number in range(10):
+        ran(NOON + timedelta(seconds=number))
+    with django_assert_num_queries(2):
+        calls(EntryFilters())
+
+
+def test_single_entries_can_be_listed_by_kind() -> None:
+    ran(NOON)
+    entry_record(EntryDraft(kind=EntryKind.SIGN_IN, actor="user:anna", at=NOON))
+    [row] = entries(EntryFilters(kind=("sign_in",))).rows
+    assert row.actor == "user:anna" and row.call_id is None
+    assert len(entries(EntryFilters()).rows) == 3
+
+
+def test_a_cursor_that_is_not_ours_is_refused() -> None:
+    for cursor in ("x", "MjAyNi0xMS0yMHx6", "💥"):
+        with pytest.raises(FilterError, match="cursor"):
+            entries(EntryFilters(), after=cursor)
+
+
+def test_an_entry_is_found_by_its_id_alone() -> None:
+    receipt = entry_record(intent(at=NOON + timedelta(microseconds=1999)))
+    found = entry(receipt.id)
+    assert found is not None and found.hash == receipt.hash
+    assert entry(new_id()) is None
+
+
+def test_a_call_nobody_made_is_unknown() -> None:
+    assert call_record(new_id()) is None and call_entries(new_id()) == ()
+
+
+def test_the_histogram_counts_what_ran_what_was_denied_and_what_failed() -> None:
+    ran(NOON)
+    ran(NOON + timedelta(minutes=1), status="failed")
+    entry_record(denial(at=NOON + timedelta(minutes=31)))
+    asked(NOON + timedelta(minutes=31), "denied")
+    filters = EntryFilters(since=NOON, until=NOON + timedelta(hours=1))
+    picture = entry_histogram(filters, at=NOON, bars=2)
+    assert picture.step_s == 1800
+    assert [(bar.ran, bar.denied, bar.failed) for bar in picture.buckets] == [(1, 0, 1), (0, 2, 0)]
+    assert (picture.total, picture.error_share, picture.denied_share) == (4, 0.25, 0.5)
+
+
+def test_the_histogram_takes_the_same_filters_as_the_list() -> None:
+    ran(NOON, agent="ops")
+    ran(NOON)
+    span = {"since": NOON, "until": NOON + timedelta(hours=1)}
+    assert entry_histogram(EntryFilters(agent=("ops",), **span), at=NOON).total == 1  # type: ignore[arg-type]
+    assert entry_histogram(EntryFilters(status=("denied",), **span), at=NOON).total == 0  # type: ignore[arg-type]
+
+
+def test_facets_say_what_occurs_and_how_often() -> None:
+    ran(NOON)
+    ran(NOON, agent="ops", tool="exec")
+    entry_record(denial(at=NOON, agent="ops"))
+    facets = entry_facets(EntryFilters(), at=NOON + timedelta(hours=1))
+    assert [(facet.value, facet.count) for facet in facets["agent"]] == [("ops", 2), ("bot", 1)]
+    assert [(facet.value, facet.count) for facet in facets["tool"]] == [("read", 2), ("exec", 1)]
+    assert {facet.value: facet.count for facet in facets["status"]} == {"completed": 2, "denied": 1}
+
+
+def test_calls_with_exactly_these_params_are_counted_with_those_that_were_denied() -> None:
+    shared: dict[str, Any] = {"tool": "exec", "params": {"command": "df -h", "env": {"TOKEN": "s3cr3t-value"}}}
+    ran(NOON, **shared)
+    asked(NOON, "denied", **shared)
+    ran(NOON, **shared | {"agent": "other"})
+    params = calls(EntryFilters(agent=("bot",))).rows[0].params
+    like = calls_like(environment="production", agent="bot", tool="exec", params=params, until=NOON + timedelta(days=1))
+    assert (like.calls, like.denied) == (2, 1)
+
+
+def test_filters_are_read_from_a_url_and_written_back() -> None:
+    given = QueryDict("tool=exec&tool=read&agent=bot&text=a+b&since=2026-11-14T07:00:00Z&page=3&sender=")
+    filters = EntryFilters.read(given)
+    assert (filters.tool, filters.agent, filters.text) == (("exec", "read"), ("bot",), "a b")
+    assert filters.since == datetime(2026, 11, 14, 7, tzinfo=UTC)
+    assert EntryFilters.read(filters.to_json()) == filters
+
+
+def test_each_filter_that_cannot_be_read_is_named() -> None:
+    with pytest.raises(FilterError) as refused:
+        EntryFilters.read({"since": "yesterday", "call_id": "call_1", "text": "x" * 501, "tool": "exec"})
+    assert [mistake["path"] for mistake in refused.value.details] == ["call_id", "text", "since"]
+
+
+def test_the_ledger_says_how_long_it_is() -> None:
+    assert ledger_state().entries == 0
+    ran(NOON)
+    state = ledger_state()
+    assert (state.entries, state.chains) == (2, 1) and state.head is not None
