@@ -33,11 +33,10 @@ def params_digest(params: Mapping[str, Any]) -> str:
 
 
 def grant_create(approval: Approval, *, by: Principal, at: datetime, scope: GrantScope) -> Grant:
-    """Keep an "always". Part of `approval_resolve`, inside its transaction.
+    """Keep an "always". Part of `approval_resolve`, inside its transaction, which also records it.
 
     Raises:
         GrantScopeError: the scope cannot be kept as asked.
-        AuditUnavailableError: the ledger refuses; nothing was granted.
     """
     grant = Grant(
         environment=approval.environment,
@@ -59,7 +58,6 @@ def grant_create(approval: Approval, *, by: Principal, at: datetime, scope: Gran
         grant.shown = approval.title or approval.tool
     grant.save(force_insert=True)
     announce("grant.created", id=grant.pk, environment=approval.environment.slug)
-    entry_record(grant_entry(grant, EntryKind.GRANT_CREATED, actor=actor_of(by), at=at))
     return grant
 
 

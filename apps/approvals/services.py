@@ -22,13 +22,13 @@ from apps.approvals.errors import (
     DecisionNotAllowedError,
 )
 from apps.approvals.models import Approval
-from apps.approvals.records import actor_of, approval_entry
+from apps.approvals.records import actor_of, approval_entry, grant_entry
 from apps.approvals.sealing import action_digest, sealed_action, unsealed_action
 from apps.approvals.states import ALLOWED, STATE_OF, TRANSITIONS, Decision, State
 from apps.audit.chain import storable
 from apps.audit.drafts import EntryKind
 from apps.audit.masking import Masker
-from apps.audit.services import entry_record
+from apps.audit.services import entries_record, entry_record
 from apps.events.notices import announce
 
 # How long a person has, by dialect. Source: OpenClaw, exec approvals, releases 2026.2 and 2026.9.
@@ -104,13 +104,12 @@ def approval_resolve(
         approval.scope = None if scope is None else asdict(scope)
         approval.decision_reason = Masker().text(reason)
         _decide(approval, wanted, by=by, at=at)
+        actor = actor_of(by)
+        told = [approval_entry(approval, EntryKind.APPROVAL_ANSWERED, actor=actor, at=at, status=wanted, reason=reason)]
         if wanted is State.ALLOWED_ALWAYS:
-            grants.grant_create(approval, by=by, at=at, scope=scope or GrantScope())
-        entry_record(
-            approval_entry(
-                approval, EntryKind.APPROVAL_ANSWERED, actor=actor_of(by), at=at, status=wanted, reason=reason
-            )
-        )
+            grant = grants.grant_create(approval, by=by, at=at, scope=scope or GrantScope())
+            told.append(grant_entry(grant, EntryKind.GRANT_CREATED, actor=actor, at=at))
+        entries_record(told)
     return approval
 
 
