@@ -5,11 +5,11 @@ from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from django.apps import apps
 from django.conf import settings
 from django.db import connections
 from django.db.backends.postgresql.operations import DatabaseOperations
-from psycopg import sql
+
+from openclaw_admin import database as prepared
 
 _SIGN_IN = ("USER", "PASSWORD", "HOST", "PORT")
 APPLICATION = {name: settings.DATABASES["default"][name] for name in _SIGN_IN}
@@ -37,19 +37,8 @@ def grant_to_application() -> None:
     """Give the application role what `manage.py prepare_database` gives it."""
     if not HAS_TWO_ROLES:
         return
-    role = sql.Identifier(str(APPLICATION["USER"]))
-    statements = [
-        "GRANT USAGE ON SCHEMA public TO {role}",
-        "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {role}",
-        "GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO {role}",
-    ]
     with connections["default"].cursor() as cursor:
-        for statement in statements:
-            cursor.execute(sql.SQL(statement).format(role=role))
-        for config in apps.get_app_configs():
-            for table in getattr(config, "append_only_tables", ()):
-                statement = "REVOKE UPDATE, DELETE, TRUNCATE ON {table} FROM {role}"
-                cursor.execute(sql.SQL(statement).format(table=sql.Identifier(table), role=role))
+        prepared.grant_to_application(cursor, str(APPLICATION["USER"]))
 
 
 _TABLES = """

@@ -70,6 +70,11 @@ class PublicationId(IdConverter):
     regex = f"pub_{BODY}"
 
 
+class RecordId(IdConverter):
+    prefix = "rec"
+    regex = f"rec_{BODY}"
+
+
 class AuditEntryId(IdConverter):
     prefix = "aud"
     regex = f"aud_{BODY}"
@@ -85,6 +90,7 @@ CONVERTERS: dict[str, type[IdConverter]] = {
     "call_id": CallId,
     "approval_id": ApprovalId,
     "publication_id": PublicationId,
+    "record_id": RecordId,
     "audit_id": AuditEntryId,
 }
 

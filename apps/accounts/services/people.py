@@ -1,5 +1,6 @@
 """People: invite, join, role, password, deactivate."""
 
+import secrets
 import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -79,6 +80,23 @@ def _mistakes(user: User) -> list[dict[str, str]]:
             for message in messages
         ]
     return []
+
+
+@transaction.atomic
+def people_first() -> dict[str, str]:
+    """Add one person for each role, named like it, when nobody exists yet.
+
+    Returns:
+        Generated passwords by user name, kept nowhere else; empty when there were people.
+    """
+    with transaction.get_connection().cursor() as cursor:  # two that start together must not both find nobody
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtext('openclaw_admin people_first'))")
+    if User.objects.exists():
+        return {}
+    passwords = {str(role): secrets.token_urlsafe(15) for role in Role}
+    for role, password in passwords.items():
+        _user_add(username=role, password=password, role=role, display_name=role.capitalize(), by=None)
+    return passwords
 
 
 @transaction.atomic

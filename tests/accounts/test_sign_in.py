@@ -1,0 +1,80 @@
+"""Signing in: by user name and password, a few times only, and nobody signs up."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.urls import reverse
+
+from apps.accounts import services
+from apps.accounts.models import Session, User
+from apps.accounts.selectors import sessions_of
+from tests.conftest import PASSWORD
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def no_counts(settings: Any) -> Any:
+    settings.LOGIN_REDIRECT_URL = "/"
+    cache.clear()
+    yield
+    cache.clear()
+
+
+def sign_in(browser: Any, username: str = "operator", password: str = PASSWORD) -> Any:
+    return browser.post(
+        reverse("account_login"),
+        {"login": username, "password": password},
+        HTTP_USER_AGENT="Firefox",
+        REMOTE_ADDR="192.0.2.7",
+    )
+
+
+def test_a_person_signs_in(client_of: Any, operator: User) -> None:
+    browser = client_of()
+    assert sign_in(browser).status_code == 302
+    assert browser.session["_auth_user_id"] == str(operator.pk)
+
+
+def test_the_session_shows_where_it_began(client_of: Any, operator: User) -> None:
+    sign_in(client_of())
+    (session,) = sessions_of(operator, datetime.now(UTC))
+    assert (session.user_agent, session.ip) == ("Firefox", "192.0.2.7")
+
+
+@pytest.mark.parametrize(("username", "password"), [("operator", "wrong"), ("nobody", PASSWORD)])
+def test_a_wrong_name_and_a_wrong_password_are_answered_alike(
+    client_of: Any, operator: User, username: str, password: str
+) -> None:
+    answer = sign_in(client_of(), username, password)
+    assert answer.status_code == 200
+    assert not Session.objects.filter(user=operator).exists()
+
+
+def test_who_is_shut_out_cannot_sign_in(client_of: Any, admin: User, operator: User) -> None:
+    services.user_deactivate(operator, by=admin)
+    sign_in(client_of())
+    assert not Session.objects.filter(user=operator).exists()
+
+
+def test_guessing_is_stopped(client_of: Any, operator: User) -> None:
+    browser = client_of()
+    for _ in range(12):
+        sign_in(browser, password="wrong")
+    sign_in(browser)
+    assert not Session.objects.filter(user=operator).exists()
+
+
+def test_nobody_signs_up(client_of: Any) -> None:
+    browser = client_of()
+    browser.post(reverse("account_signup"), {"username": "anna", "password1": PASSWORD, "password2": PASSWORD})
+    assert not User.objects.filter(username="anna").exists()
+
+
+def test_an_ended_session_is_signed_out(client_of: Any, operator: User) -> None:
+    browser = client_of()
+    sign_in(browser)
+    services.sessions_end(operator)
+    assert "_auth_user_id" not in browser.session
