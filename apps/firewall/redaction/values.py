@@ -97,11 +97,12 @@ class _Masker:
         held = self._held_field(mapping)
         for name, value in mapping.items():
             name = str(name)
-            here, inner = _joined(path, name), _joined(place, name.lower())
+            shown = self._name(name, path)
+            here, inner = _joined(path, shown), _joined(place, name.lower())
             if self._is_secret(name, inner) or name == held:
-                masked[self._name(name, path)] = self._leaves(value, here, depth=depth + 1)
+                masked[shown] = self._leaves(value, here, depth=depth + 1)
             else:
-                masked[self._name(name, path)] = self.walk(value, here, inner, depth=depth + 1)
+                masked[shown] = self.walk(value, here, inner, depth=depth + 1)
         return masked
 
     def _is_secret(self, name: str, place: str) -> bool:
@@ -141,8 +142,9 @@ class _Masker:
         if depth >= DEPTH_LIMIT:
             return self._too_deep(value, path)
         if isinstance(value, Mapping):
+            names = {str(name): self._name(str(name), path) for name in value}
             return {
-                str(name): self._leaves(inner, _joined(path, str(name)), depth=depth + 1)
+                names[str(name)]: self._leaves(inner, _joined(path, names[str(name)]), depth=depth + 1)
                 for name, inner in value.items()
             }
         if isinstance(value, list | tuple):
