@@ -1,13 +1,129 @@
-"""Reads of policies."""
+"""Reads of policies: the draft, what is live, what changed between them."""
 
+from collections import OrderedDict
+from threading import Lock
 from typing import Any, Literal
+from uuid import UUID
 
+from django.db.models import Count, QuerySet
+
+from apps.firewall.engine.snapshot import Snapshot
+from apps.policies.changes import DraftChange, LogEntry, changes_since, draft_mark, history_of, records_changed
+from apps.policies.compiler import compile_draft
+from apps.policies.document.findings import show_path
+from apps.policies.document.members import without_places
 from apps.policies.document.secrets import with_masks, with_notes, with_secrets
 from apps.policies.document.writing import write_approvals_tree, write_tree
+from apps.policies.kinds import KINDS
+from apps.policies.lint import LintFinding, lint, lint_record
+from apps.policies.models import (
+    Agent,
+    AllowlistEntry,
+    Channel,
+    ChannelGroup,
+    ExecSettings,
+    GlobalPolicy,
+    Profile,
+    ProviderPolicy,
+    Publication,
+    SenderRule,
+)
+from apps.policies.models.base import PolicyRecord
+from apps.policies.places import Places
+from apps.policies.profiles import known_profiles
+from apps.policies.snapshots import publication_snapshot, snapshot_loaded
 from apps.registry.models import Environment
 
 Secrets = Literal["masked", "open", "notes"]
 _SECRETS = {"masked": with_masks, "open": with_secrets, "notes": with_notes}
+
+DRAFTS_KEPT = 4
+_drafts: OrderedDict[Any, Snapshot] = OrderedDict()
+_drafts_lock = Lock()
+
+__all__ = [
+    "DraftChange",
+    "LintFinding",
+    "LogEntry",
+    "agent_get",
+    "agents",
+    "allowlist",
+    "approvals_export",
+    "channels",
+    "document_export",
+    "draft_change_count",
+    "draft_changes",
+    "draft_snapshot",
+    "exec_settings",
+    "global_policy",
+    "groups",
+    "known_profiles",
+    "lint",
+    "lint_record",
+    "live_publication",
+    "live_snapshot",
+    "profiles",
+    "provider_policies",
+    "publication_get",
+    "publication_snapshot",
+    "publications",
+    "record_get",
+    "record_history",
+    "record_path",
+    "sender_rules",
+    "unmodelled",
+]
+
+
+# --- what is live ---
+
+
+def publications(environment: Environment) -> QuerySet[Publication]:
+    """Every publication, the newest first, without the documents."""
+    rows = Publication.objects.filter(environment=environment).select_related("published_by", "rollback_of")
+    return rows.defer("document", "approvals_document", "rollback_of__document", "rollback_of__approvals_document")
+
+
+def publication_get(publication_id: UUID) -> Publication | None:
+    """Find a publication by id."""
+    return Publication.objects.select_related("environment", "published_by").filter(pk=publication_id).first()
+
+
+def live_publication(environment: Environment) -> Publication | None:
+    """Return the newest publication, or None when nothing was published."""
+    return publications(environment).first()
+
+
+def live_snapshot(environment: Environment) -> Snapshot | None:
+    """Return what is live, digest and signature checked; one query when it is in memory already.
+
+    Raises:
+        SnapshotUntrustedError: digest or signature do not fit.
+    """
+    digest = Publication.objects.filter(environment=environment).values_list("snapshot_id", flat=True).first()
+    return None if digest is None else snapshot_loaded(digest)
+
+
+# --- the draft ---
+
+
+def draft_snapshot(environment: Environment) -> Snapshot:
+    """Compile the draft; a draft that has not changed is not compiled again.
+
+    Raises:
+        SnapshotError: the draft has no canonical form.
+    """
+    key = (environment.pk, environment.dialect, draft_mark())
+    with _drafts_lock:
+        snapshot = _drafts.get(key)
+    if snapshot is None:
+        snapshot = compile_draft(environment)
+    with _drafts_lock:
+        _drafts[key] = snapshot
+        _drafts.move_to_end(key)
+        while len(_drafts) > DRAFTS_KEPT:
+            _drafts.popitem(last=False)
+    return snapshot
 
 
 def document_export(environment: Environment, *, secrets: Secrets = "masked") -> dict[str, Any]:
@@ -25,3 +141,101 @@ def approvals_export(environment: Environment, *, secrets: Secrets = "masked") -
     """Write the draft's exec approvals document; None when there is none."""
     tree: dict[str, Any] | None = _SECRETS[secrets](write_approvals_tree(environment))
     return tree
+
+
+def draft_changes(environment: Environment, *, limit: int = 500) -> list[DraftChange]:
+    """List what differs from what is live: record, field, before, after, who, when."""
+    return changes_since(environment, live_publication(environment), limit=limit)
+
+
+def draft_change_count(environment: Environment) -> int:
+    """Count the records that were written since the publication that is live."""
+    return records_changed(environment, live_publication(environment))
+
+
+# --- records ---
+
+
+def global_policy(environment: Environment) -> GlobalPolicy | None:
+    """Return what applies to every agent; None before the first import."""
+    return GlobalPolicy.objects.select_related("environment").filter(environment=environment).first()
+
+
+def agents(environment: Environment) -> QuerySet[Agent]:
+    """Every agent in document order, with the numbers of its own rules: `provider_count`, `sender_count`."""
+    counts = {
+        "provider_count": Count("provider_policies", distinct=True),
+        "sender_count": Count("sender_rules", distinct=True),
+    }
+    return Agent.objects.filter(environment=environment).annotate(**counts).order_by("position", "id")
+
+
+def agent_get(environment: Environment, key: str) -> Agent | None:
+    """Find an agent by its id as the document writes it."""
+    return Agent.objects.select_related("environment").filter(environment=environment, key=key).first()
+
+
+def provider_policies(environment: Environment, agent: Agent | None = None) -> QuerySet[ProviderPolicy]:
+    """The policies by provider of one agent, or those of every agent."""
+    return ProviderPolicy.objects.filter(environment=environment, agent=agent).order_by("position", "id")
+
+
+def exec_settings(environment: Environment, agent: Agent | None = None) -> ExecSettings | None:
+    """The settings of the exec tool of one agent, or those of every agent."""
+    return ExecSettings.objects.filter(environment=environment, agent=agent).first()
+
+
+def channels(environment: Environment) -> QuerySet[Channel]:
+    """Every channel in document order, with `group_count`."""
+    rows = Channel.objects.filter(environment=environment).annotate(group_count=Count("groups"))
+    return rows.order_by("position", "id")
+
+
+def groups(environment: Environment, channel: Channel | None = None) -> QuerySet[ChannelGroup]:
+    """Groups in document order, with channel, account and parent, and `sender_count`."""
+    rows = ChannelGroup.objects.select_related("channel", "account", "parent").filter(environment=environment)
+    if channel is not None:
+        rows = rows.filter(channel=channel)
+    return rows.annotate(sender_count=Count("sender_rules")).order_by("channel__position", "position", "id")
+
+
+def sender_rules(
+    environment: Environment, agent: Agent | None = None, group: ChannelGroup | None = None
+) -> QuerySet[SenderRule]:
+    """The rules by sender of one agent, of one group, or those that hold everywhere."""
+    return SenderRule.objects.filter(environment=environment, agent=agent, group=group).order_by("position", "id")
+
+
+def profiles(environment: Environment) -> QuerySet[Profile]:
+    """The profiles of our own."""
+    return Profile.objects.filter(environment=environment)
+
+
+def allowlist(environment: Environment) -> QuerySet[AllowlistEntry]:
+    """Every entry of the exec allowlists with its agent, in document order."""
+    rows = AllowlistEntry.objects.select_related("approvals_agent").filter(environment=environment)
+    return rows.order_by("approvals_agent__position", "position", "id")
+
+
+def record_get(environment: Environment, kind: str, record_id: UUID) -> PolicyRecord | None:
+    """Find a record of the draft; `kind` is a key of `apps.policies.kinds.KINDS`."""
+    model = KINDS.get(kind)
+    if model is None:
+        return None
+    return model._default_manager.select_related("environment").filter(environment=environment, pk=record_id).first()
+
+
+def record_path(record: PolicyRecord) -> str:
+    """Return the place of a record in its document."""
+    return show_path(Places(record.environment).of(record))
+
+
+def record_history(record: PolicyRecord, *, limit: int = 50) -> list[LogEntry]:
+    """List the writes to a record, the newest first."""
+    return history_of(record, limit=limit)
+
+
+def unmodelled(record: PolicyRecord) -> dict[str, Any]:
+    """Return what a record keeps verbatim; secrets are shown by length and short hash."""
+    kept: dict[str, Any] = with_notes(without_places(record.extra))
+    return kept

@@ -7,7 +7,7 @@ from typing import Any
 import json5
 import pytest
 
-from apps.policies.selectors import approvals_export, document_export
+from apps.policies.selectors import document_export
 from apps.policies.services import document_import
 
 SAMPLE = Path(__file__).parent.parent / "samples" / "openclaw.full.json5"

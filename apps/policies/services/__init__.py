@@ -1,5 +1,37 @@
 """Everything that changes policies. Each function is one transaction; permissions are checked by the doors."""
 
 from apps.policies.services.documents import ImportReport, document_check, document_import, draft_discard
+from apps.policies.services.publishing import publish, rollback
+from apps.policies.services.records import (
+    agent_create,
+    allowlist_entry_create,
+    channel_create,
+    draft_start,
+    exec_settings_create,
+    group_create,
+    profile_create,
+    provider_policy_create,
+    record_delete,
+    record_update,
+    sender_rule_create,
+)
 
-__all__ = ["ImportReport", "document_check", "document_import", "draft_discard"]
+__all__ = [
+    "ImportReport",
+    "agent_create",
+    "allowlist_entry_create",
+    "channel_create",
+    "document_check",
+    "document_import",
+    "draft_discard",
+    "draft_start",
+    "exec_settings_create",
+    "group_create",
+    "profile_create",
+    "provider_policy_create",
+    "publish",
+    "record_delete",
+    "record_update",
+    "rollback",
+    "sender_rule_create",
+]

@@ -21,7 +21,8 @@ from apps.policies.document.secrets import refuse_envelopes, seal_secrets, seale
 from apps.policies.document.writing import write_approvals_tree, write_tree
 from apps.policies.errors import DocumentInvalidError
 from apps.policies.locks import draft_lock
-from apps.policies.models import Profile, Publication
+from apps.policies.models import Publication
+from apps.policies.profiles import own_profiles
 from apps.registry.models import Environment
 
 Text = str | bytes
@@ -109,7 +110,7 @@ def _read_document(
         if not is_ours:
             refuse_envelopes(tree, findings)
         to_current(tree, environment.dialect, findings)
-        profiles = frozenset(Profile.objects.filter(environment=environment).values_list("key", flat=True))
+        profiles = frozenset(own_profiles(environment))
         rows = Parser(environment.dialect, findings, profiles).parse(tree)
         _finish(rows, write_tree(environment), findings)
     return _Wanted(rows, DOCUMENT_MODELS, findings)

@@ -1,0 +1,72 @@
+"""The draft as the review sees it: its records, and what exists to be named."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
+from apps.firewall.engine.candidates import Candidates
+from apps.firewall.engine.dialect import Dialect, dialect_named
+from apps.firewall.engine.document import write_tool
+from apps.firewall.engine.universe import Universe
+from apps.firewall.engine.warn import server_prefix
+from apps.policies.compiler import tool_entries
+from apps.policies.kinds import KINDS
+from apps.policies.places import Places
+from apps.registry.models import Environment
+from apps.registry.selectors import plugins_of
+
+
+class Draft:
+    """Reads each kind of record at its first need, once."""
+
+    def __init__(self, environment: Environment) -> None:
+        self.environment = environment
+        self.dialect: Dialect = dialect_named(environment.dialect)
+        self.places = Places(environment)
+        self._records: dict[str, list[Any]] = {}
+
+    def records(self, kind: str) -> list[Any]:
+        if kind not in self._records:
+            model = KINDS[kind]
+            records = model._default_manager.filter(environment=self.environment).order_by("position", "id")
+            self._records[kind] = list(records)
+        return self._records[kind]
+
+    def by(self, kind: str, *parents: str) -> dict[tuple[Any, ...], list[Any]]:
+        """Group records by their parents' ids, in document order."""
+        found: dict[tuple[Any, ...], list[Any]] = defaultdict(list)
+        for record in self.records(kind):
+            found[tuple(getattr(record, parent) for parent in parents)].append(record)
+        return found
+
+    @cached_property
+    def policy(self) -> Any:
+        """The global record, or None."""
+        return next(iter(self.records("global")), None)
+
+    @cached_property
+    def candidates(self) -> Candidates:
+        """Every offered tool, and what entries of lists mean among them."""
+        universe = Universe(self.dialect, [write_tool(tool) for tool in tool_entries(self.environment)])
+        return Candidates(universe, universe.full)
+
+    @cached_property
+    def servers(self) -> tuple[str, ...]:
+        """Beginnings of the names of tools of declared MCP servers."""
+        extra = self.policy.extra if self.policy is not None else {}
+        declared = _object(_object(extra, "mcp"), "servers")
+        return tuple(f"{server_prefix(name)}__" for name in declared)
+
+    @cached_property
+    def plugins(self) -> frozenset[str]:
+        """Ids of plugins that are registered or declared, whether they bring tools or not."""
+        extra = self.policy.extra if self.policy is not None else {}
+        declared = _object(_object(extra, "plugins"), "entries")
+        registered: Iterable[str] = plugins_of(self.environment).values_list("key", flat=True)
+        return frozenset(key.strip().lower() for key in (*declared, *registered))
+
+
+def _object(value: Any, key: str) -> dict[str, Any]:
+    inner = value.get(key) if isinstance(value, dict) else None
+    return inner if isinstance(inner, dict) else {}

@@ -1,0 +1,89 @@
+"""Rules that never count, because another one is found first."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from apps.firewall.engine.dialect import Dialect
+from apps.firewall.engine.names import fold, trim
+from apps.firewall.engine.senders import normalize_channel
+from apps.firewall.engine.session_key import normalize_agent_id
+from apps.policies.lint.draft import Draft
+from apps.policies.lint.findings import LintSeverity
+
+Remark = tuple[Any, str, LintSeverity, str]
+"""The record, the code, the severity, the message."""
+
+_TYPES = ("id", "e164", "username", "name")
+
+
+def sender_identity(dialect: Dialect, key: str) -> str:
+    """Return what a sender key means: two keys with the same meaning are one rule and a dead one.
+
+    Empty for a key that can match nobody.
+    Source: conformance README, "Rules of `by_sender`".
+    """
+    folded = fold(key)
+    if folded in ("", "*"):
+        return folded
+    kind, colon, value = folded.partition(":")
+    if colon and kind in _TYPES:
+        value = trim(value)
+        value = value.removeprefix("@") if kind == "username" else value
+        return f"{kind}:{value}" if value else ""
+    if colon and kind == "channel" and dialect.sender_channel_keys:
+        channel, _, sender = value.partition(":")
+        return f"channel:{normalize_channel(dialect, channel)}:{trim(sender)}" if channel and trim(sender) else ""
+    value = folded.removeprefix("@")
+    return f"id:{value}" if value else ""
+
+
+def unreached(draft: Draft) -> Iterator[Remark]:
+    """Find every rule of the draft that never counts."""
+    yield from _senders(draft)
+    yield from _same(draft.records("agent"), lambda agent: normalize_agent_id(agent.key), "same_agent")
+    for records in draft.by("provider", "agent_id").values():
+        yield from _same(records, lambda record: fold(record.key), "same_provider")
+    for records in draft.by("group", "channel_id", "account_id", "parent_id", "kind").values():
+        yield from _same(records, lambda record: fold(record.key), "same_group")
+    yield from _groups(draft)
+
+
+def _senders(draft: Draft) -> Iterator[Remark]:
+    for (_, group), rules in draft.by("sender", "agent_id", "group_id").items():
+        seen: dict[str, Any] = {}
+        for rule in rules:
+            identity = sender_identity(draft.dialect, rule.key)
+            if group is None and "sender" not in draft.dialect.layers:
+                yield rule, "never_reached", "warning", "this release has no rules by sender outside groups"
+            if not identity:
+                yield rule, "never_reached", "warning", f"the key `{rule.key}` can match nobody"
+            elif identity == "*" and identity in seen:
+                message = f"of several rules for `*` the last one counts, not `{seen[identity].key}`"
+                yield seen[identity], "same_sender", "warning", message
+                seen[identity] = rule
+            elif identity in seen:
+                message = f"`{rule.key}` means the same sender as `{seen[identity].key}`, which counts"
+                yield rule, "same_sender", "warning", message
+            else:
+                seen[identity] = rule
+
+
+def _same(records: Sequence[Any], normal: Callable[[Any], str], code: str) -> Iterator[Remark]:
+    seen: dict[str, Any] = {}
+    for record in records:
+        first = seen.setdefault(normal(record), record)
+        if first is not record:
+            yield record, code, "warning", f"`{record.key}` means the same as `{first.key}`: only one of them counts"
+
+
+def _groups(draft: Draft) -> Iterator[Remark]:
+    rules = draft.by("sender", "group_id")
+    for group in draft.records("group"):
+        own = rules.get((group.pk,), [])
+        if group.kind == "direct" and (group.has_tools or own):
+            message = (
+                "rules for direct chats are kept for OpenClaw; this engine decides direct chats by agent and sender"
+            )
+            yield group, "direct_not_decided", "warning", message
+        elif group.has_tools and any(sender_identity(draft.dialect, rule.key) == "*" for rule in own):
+            yield group, "never_reached", "warning", "`toolsBySender` has a rule for `*`: `tools` never counts here"

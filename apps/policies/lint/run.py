@@ -1,0 +1,75 @@
+"""The whole review, and the part of it that concerns one record."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from apps.policies.document.findings import show_path
+from apps.policies.kinds import kind_of
+from apps.policies.lint.commands import allowlist_remarks
+from apps.policies.lint.draft import Draft
+from apps.policies.lint.findings import LintFinding
+from apps.policies.lint.names import BLOCKS_OF, NameReview
+from apps.policies.lint.reach import Remark, unreached
+from apps.policies.lint.scopes import draft_remarks
+from apps.policies.models.base import PolicyRecord
+from apps.registry.models import Environment
+
+_ORDER = {"error": 0, "warning": 1, "info": 2}
+
+
+def lint(environment: Environment) -> list[LintFinding]:
+    """Review the draft of an environment: errors first, then in the order of the document."""
+    draft = Draft(environment)
+    records = [record for kind in BLOCKS_OF for record in draft.records(kind)]
+    found = [
+        *_placed(draft, draft_remarks(draft)),
+        *_name_findings(draft, records),
+        *_placed(draft, unreached(draft)),
+        *_placed(draft, allowlist_remarks(draft)),
+    ]
+    return sorted(found, key=lambda finding: _ORDER[finding.severity])
+
+
+def lint_record(record: PolicyRecord) -> list[LintFinding]:
+    """Review what one record says: its names, and what it does to its neighbours."""
+    draft = Draft(record.environment)
+    remarks: Iterable[Remark] = (*unreached(draft), *allowlist_remarks(draft), *draft_remarks(draft))
+    own = [remark for remark in remarks if remark[0] is not None and remark[0].pk == record.pk]
+    return [*_name_findings(draft, [record]), *_placed(draft, own)]
+
+
+def blocking_findings(environment: Environment) -> list[LintFinding]:
+    """Return what keeps the draft from being published."""
+    draft = Draft(environment)
+    return [finding for finding in _placed(draft, draft_remarks(draft)) if finding.severity == "error"]
+
+
+def _name_findings(draft: Draft, records: Iterable[Any]) -> Iterator[LintFinding]:
+    review = NameReview(draft)
+    for record in records:
+        kind = kind_of(record)
+        for place, *columns in BLOCKS_OF.get(kind, ()):
+            remarks = review.block(*(getattr(record, column) for column in columns))
+            if not remarks:
+                continue
+            path = ".".join(part for part in (show_path(draft.places.of(record)), place) if part)
+            for remark in remarks:
+                yield LintFinding(
+                    remark.code,
+                    remark.severity,
+                    f"{path}.{remark.member}",
+                    record.pk,
+                    kind,
+                    remark.entry,
+                    remark.message,
+                    remark.suggestion,
+                )
+
+
+def _placed(draft: Draft, remarks: Iterable[Remark]) -> Iterator[LintFinding]:
+    for record, code, severity, message in remarks:
+        if record is None:
+            yield LintFinding(code, severity, "", None, "", "", message)
+        else:
+            path = show_path(draft.places.of(record))
+            yield LintFinding(code, severity, path, record.pk, kind_of(record), "", message)

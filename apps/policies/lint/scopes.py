@@ -1,0 +1,74 @@
+"""What concerns a whole agent, or the draft as a whole."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from apps.firewall.engine.policy import Policy
+from apps.firewall.engine.sandbox_policy import resolve_sandbox_policy
+from apps.policies.document.shapes import suggestion
+from apps.policies.lint.draft import Draft
+from apps.policies.lint.names import MCP_PLUGIN
+from apps.policies.lint.reach import Remark
+from apps.policies.profiles import known_profiles
+
+SANDBOX_OFF = "off"
+
+
+def draft_remarks(draft: Draft) -> Iterator[Remark]:
+    """Find what keeps the draft from being published, and sandboxes that hide MCP tools."""
+    if draft.policy is None:
+        yield None, "no_draft", "error", "the environment has no policy yet: import one, or start an empty one"
+    if not draft.records("agent"):
+        yield None, "no_agent", "error", "there is no agent whose calls could be decided"
+    yield from _profiles(draft)
+    yield from _sandboxes(draft)
+
+
+def _profiles(draft: Draft) -> Iterator[Remark]:
+    known = known_profiles(draft.environment)
+    for kind in ("global", "agent", "provider"):
+        for record in draft.records(kind):
+            if record.profile and record.profile not in known:
+                close = suggestion(record.profile, known)
+                hint = f", did you mean `{close}`?" if close else ""
+                yield record, "unknown_profile", "error", f"`{record.profile}` is no profile{hint}"
+
+
+def _sandboxes(draft: Draft) -> Iterator[Remark]:
+    universe = draft.candidates.universe
+    mcp = universe.mask_of_names(
+        name
+        for name, plugin in zip(universe.normals, universe.plugins, strict=True)
+        if plugin == MCP_PLUGIN or "__" in name
+    )
+    if not mcp or draft.policy is None:
+        return
+    common = _sandbox(draft.policy)
+    defaults = _mode(draft.policy.extra, "agents", "defaults", "sandbox")
+    for agent in draft.records("agent"):
+        mode = _mode(agent.extra, "sandbox") or defaults or SANDBOX_OFF
+        if mode == SANDBOX_OFF:
+            continue
+        policy = resolve_sandbox_policy(draft.dialect, _sandbox(agent), common)
+        passed = draft.candidates.rules(policy.policy, examined=False).mask
+        hidden = universe.names_of(mcp & ~passed)
+        if hidden:
+            shown = ", ".join(f"`{name}`" for name in hidden[:3]) + (", …" if len(hidden) > 3 else "")
+            message = (
+                f"the sandbox hides {len(hidden)} MCP tools: {shown}; add `bundle-mcp` to `sandbox.tools.alsoAllow`"
+            )
+            yield agent, "mcp_hidden_by_sandbox", "warning", message
+
+
+def _sandbox(record: Any) -> Policy:
+    def names(column: str) -> tuple[str, ...] | None:
+        listed = getattr(record, column)
+        return None if listed is None else tuple(listed)
+
+    return Policy(names("sandbox_allow"), names("sandbox_deny"), names("sandbox_also_allow"))
+
+
+def _mode(value: Any, *path: str) -> str | None:
+    for step in (*path, "mode"):
+        value = value.get(step) if isinstance(value, dict) else None
+    return value if isinstance(value, str) else None

@@ -1,0 +1,161 @@
+"""Publications: the draft becomes a signed snapshot. The list only grows; going back is one more publication."""
+
+from collections.abc import Sequence
+
+from django.db import transaction
+from django.db.models import Max
+
+from apps.audit.drafts import EntryDraft, EntryKind
+from apps.audit.services import entry_record
+from apps.events.notices import announce
+from apps.firewall.engine.document import FORMAT
+from apps.firewall.engine.snapshot import Snapshot, SnapshotError, load_snapshot
+from apps.keys.signing import sign
+from apps.policies.actors import By, actor_of, person_of
+from apps.policies.changes import log_marks
+from apps.policies.compiler import compile_draft
+from apps.policies.document.writing import write_approvals_tree, write_tree
+from apps.policies.errors import PublicationConflictError, PublicationRefusedError
+from apps.policies.lint import blocking_findings
+from apps.policies.locks import draft_lock
+from apps.policies.models import Publication, StoredSnapshot
+from apps.policies.snapshots import publication_snapshot
+from apps.registry.models import Environment
+
+MESSAGE_LENGTH = 4000
+
+
+def publish(environment: Environment, *, by: By, message: str, expected_live: str | None) -> Publication:
+    """Make the draft live.
+
+    Args:
+        expected_live: digest that was live when the draft was reviewed; None or empty when nothing was.
+    Raises:
+        PublicationConflictError: something else is live by now.
+        PublicationRefusedError: every reason why the draft cannot be published.
+    """
+    with transaction.atomic():
+        environment = draft_lock(environment)
+        _refuse_stale(environment, expected_live)
+        details = [*_message_mistakes(message), *_draft_mistakes(environment)]
+        snapshot = None if details else _compiled(environment, details)
+        if snapshot is None:
+            raise PublicationRefusedError("the draft cannot be published", details)
+        publication = Publication(
+            environment=environment,
+            snapshot=_store(environment, snapshot),
+            message=message.strip(),
+            document=write_tree(environment),
+            approvals_document=write_approvals_tree(environment),
+            log_marks=log_marks(),
+        )
+        return _add(publication, by, EntryKind.PUBLISH)
+
+
+def rollback(
+    environment: Environment, publication: Publication, *, by: By, message: str, expected_live: str | None
+) -> Publication:
+    """Make an earlier publication's snapshot live again. The draft stays as it is; `draft_discard` resets it.
+
+    Raises:
+        PublicationConflictError: something else is live by now.
+        PublicationRefusedError: another environment's, live already, or no message.
+        SnapshotUntrustedError: the stored snapshot does not fit its digest or signature.
+    """
+    with transaction.atomic():
+        environment = draft_lock(environment)
+        _refuse_stale(environment, expected_live)
+        details = _message_mistakes(message)
+        if publication.environment_id != environment.pk:
+            details.append(_mistake("", "other_environment", "the publication belongs to another environment"))
+        elif publication.snapshot_id == _live_digest(environment):
+            details.append(_mistake("", "already_live", "this snapshot is live already"))
+        if details:
+            raise PublicationRefusedError("the publication cannot be rolled back to", details)
+        publication_snapshot(publication)
+        again = Publication(
+            environment=environment,
+            snapshot_id=publication.snapshot_id,
+            message=message.strip(),
+            rollback_of=publication,
+            document=publication.document,
+            approvals_document=publication.approvals_document,
+            log_marks=publication.log_marks,
+        )
+        return _add(again, by, EntryKind.ROLLBACK)
+
+
+def _live_digest(environment: Environment) -> str:
+    live = Publication.objects.filter(environment=environment).values_list("snapshot_id", flat=True).first()
+    return live or ""
+
+
+def _refuse_stale(environment: Environment, expected_live: str | None) -> None:
+    live = _live_digest(environment)
+    if live != (expected_live or ""):
+        shown = f"`{live[:12]}` is live" if live else "nothing is live"
+        raise PublicationConflictError(f"someone published in the meantime: {shown}", live)
+
+
+def _mistake(path: str, code: str, message: str) -> dict[str, str]:
+    return {"path": path, "code": code, "message": message}
+
+
+def _message_mistakes(message: str) -> list[dict[str, str]]:
+    if not message.strip():
+        return [_mistake("message", "required", "a publication needs a message")]
+    if len(message) > MESSAGE_LENGTH:
+        return [_mistake("message", "too_long", f"is longer than {MESSAGE_LENGTH} characters")]
+    return []
+
+
+def _draft_mistakes(environment: Environment) -> Sequence[dict[str, str]]:
+    return [_mistake(finding.path, finding.code, finding.message) for finding in blocking_findings(environment)]
+
+
+def _compiled(environment: Environment, details: list[dict[str, str]]) -> Snapshot | None:
+    """Compile, and read back as a gateway would: what the engine refuses is not published."""
+    try:
+        snapshot = compile_draft(environment)
+        load_snapshot(snapshot.to_bytes(), expected_digest=snapshot.digest)
+    except SnapshotError as exc:
+        details.append(_mistake("", exc.code, exc.message))
+        return None
+    return snapshot
+
+
+def _store(environment: Environment, snapshot: Snapshot) -> StoredSnapshot:
+    stored = StoredSnapshot.objects.filter(pk=snapshot.digest).defer("content").first()
+    if stored is not None:
+        return stored
+    content = snapshot.to_bytes()
+    signature = sign(content)
+    return StoredSnapshot.objects.create(
+        digest=snapshot.digest,
+        environment=environment,
+        content=content,
+        signature=signature.signature,
+        key_id=signature.key_id,
+        format=FORMAT,
+        dialect=snapshot.dialect,
+    )
+
+
+def _add(publication: Publication, by: By, kind: EntryKind) -> Publication:
+    environment = publication.environment
+    last = Publication.objects.filter(environment=environment).aggregate(last=Max("number"))["last"]
+    publication.number = (last or 0) + 1
+    publication.published_by = person_of(by)
+    publication.actor = actor_of(by)
+    publication.save(force_insert=True)
+    announce("publication.created", id=publication.pk, environment=environment.slug)
+    entry_record(
+        EntryDraft(
+            kind=kind,
+            actor=publication.actor,
+            environment=environment.slug,
+            snapshot_digest=publication.snapshot_id,
+            changes={"number": publication.number, "message": publication.message},
+        )
+    )
+    return publication

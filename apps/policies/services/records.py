@@ -1,0 +1,307 @@
+"""Changes of single records: checked like a document, refused when somebody was faster."""
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import Max, Q
+
+from apps.audit.drafts import EntryDraft, EntryKind
+from apps.audit.services import entry_record
+from apps.events.notices import announce
+from apps.firewall.engine.dialect import DIALECTS
+from apps.policies.actors import By, actor_of, logged_as
+from apps.policies.document.findings import Findings
+from apps.policies.document.shapes import did_you_mean
+from apps.policies.errors import ConflictError, RecordGoneError, RecordInvalidError, Sides
+from apps.policies.kinds import MEMBERS, editable_fields, event_model, kind_of
+from apps.policies.locks import draft_lock
+from apps.policies.models import (
+    Agent,
+    AllowlistEntry,
+    Channel,
+    ChannelAccount,
+    ChannelGroup,
+    ExecApprovals,
+    ExecApprovalsAgent,
+    ExecSettings,
+    GlobalPolicy,
+    Profile,
+    ProviderPolicy,
+    SenderRule,
+)
+from apps.policies.models.base import PolicyRecord
+from apps.policies.profiles import known_profiles
+from apps.registry.models import Environment
+
+Record = TypeVar("Record", bound=PolicyRecord)
+LISTS = ("allow", "also_allow", "deny")
+
+
+def record_update(record: Record, changes: Mapping[str, Any], *, by: By, expected_version: int) -> Record:
+    """Change fields of a record of the draft.
+
+    Args:
+        changes: new values by field name; None makes a member absent.
+        expected_version: the version that the editor had before their eyes.
+    Raises:
+        ConflictError: somebody changed it since, to something else than wanted here.
+        RecordInvalidError: every mistake by field; nothing has changed.
+        RecordGoneError: it was deleted.
+    """
+    with transaction.atomic():
+        draft_lock(record.environment)
+        current = _locked(record)
+        _refuse_unknown(type(current), changes)
+        wanted = {name: value for name, value in changes.items() if getattr(current, name) != value}
+        if not wanted:
+            return current
+        if current.version != expected_version:
+            raise _conflict(current, changes, expected_version)
+        before = {name: getattr(current, name) for name in wanted}
+        _assign(current, wanted)
+        _check(current)
+        current.version += 1
+        fields = {*wanted, "version"} | ({"has_tools"} if isinstance(current, ChannelGroup) else set())
+        with logged_as(by, reason="update"):
+            current.save(update_fields=sorted(fields))
+        sides = {name: {"before": before[name], "after": wanted[name]} for name in wanted}
+        _tell(current, by, "update", sides)
+        return current
+
+
+def record_delete(record: PolicyRecord, *, by: By, expected_version: int) -> None:
+    """Delete a record of the draft and what belongs to it.
+
+    Raises:
+        ConflictError, RecordGoneError: as for `record_update`.
+        RecordInvalidError: other records need it.
+    """
+    with transaction.atomic():
+        draft_lock(record.environment)
+        current = _locked(record)
+        if current.version != expected_version:
+            raise _conflict(current, {}, expected_version)
+        _refuse_needed(current)
+        with logged_as(by, reason="delete"):
+            type(current)._default_manager.filter(pk=current.pk).delete()
+        _tell(current, by, "delete", {})
+
+
+def draft_start(environment: Environment, *, by: By) -> GlobalPolicy:
+    """Give an environment its global record when it has none: the beginning of an empty draft."""
+    with transaction.atomic():
+        draft_lock(environment)
+        policy = GlobalPolicy.objects.filter(environment=environment).first()
+        return policy or _create(GlobalPolicy(environment=environment), {}, by)
+
+
+def profile_create(environment: Environment, key: str, *, by: By, **fields: Any) -> Profile:
+    """Add a profile of our own; a built-in one cannot be replaced."""
+    if key in DIALECTS[environment.dialect].profiles:
+        raise RecordInvalidError(
+            f"`{key}` is a built-in profile", [{"path": "key", "code": "reserved", "message": "is a built-in profile"}]
+        )
+    return _add(Profile(environment=environment, key=key), fields, by)
+
+
+def agent_create(environment: Environment, key: str, *, by: By, **fields: Any) -> Agent:
+    """Add an agent."""
+    return _add(Agent(environment=environment, key=key), fields, by)
+
+
+def provider_policy_create(
+    environment: Environment, key: str, *, by: By, agent: Agent | None = None, **fields: Any
+) -> ProviderPolicy:
+    """Add a policy for a provider or `provider/model`, of every agent or of one."""
+    return _add(ProviderPolicy(environment=environment, key=key, agent=agent), fields, by)
+
+
+def exec_settings_create(
+    environment: Environment, *, by: By, agent: Agent | None = None, **fields: Any
+) -> ExecSettings:
+    """Add settings of the exec tool, of every agent or of one."""
+    return _add(ExecSettings(environment=environment, agent=agent), fields, by)
+
+
+def channel_create(environment: Environment, key: str, *, by: By, **fields: Any) -> Channel:
+    """Add a channel."""
+    return _add(Channel(environment=environment, key=key), fields, by)
+
+
+def group_create(
+    channel: Channel,
+    key: str,
+    *,
+    by: By,
+    kind: str = "groups",
+    account: ChannelAccount | None = None,
+    parent: ChannelGroup | None = None,
+    **fields: Any,
+) -> ChannelGroup:
+    """Add a group, room, guild or team to a channel, or a channel to a guild or team."""
+    group = ChannelGroup(
+        environment=channel.environment, channel=channel, account=account, parent=parent, kind=kind, key=key
+    )
+    return _add(group, fields, by)
+
+
+def sender_rule_create(
+    environment: Environment,
+    key: str,
+    *,
+    by: By,
+    agent: Agent | None = None,
+    group: ChannelGroup | None = None,
+    **fields: Any,
+) -> SenderRule:
+    """Add a rule for a sender: everywhere, with one agent, or in one group."""
+    return _add(SenderRule(environment=environment, key=key, agent=agent, group=group), fields, by)
+
+
+def allowlist_entry_create(
+    environment: Environment, agent: str, pattern: str, *, by: By, **fields: Any
+) -> AllowlistEntry:
+    """Add a command to the allowlist of an agent (`*` for every agent), making document and agent when missing."""
+    with transaction.atomic():
+        environment = draft_lock(environment)
+        if not ExecApprovals.objects.filter(environment=environment).exists():
+            _create(ExecApprovals(environment=environment, extra={"version": 1}), {}, by)
+        holder = ExecApprovalsAgent.objects.filter(environment=environment, key=agent).first()
+        if holder is None:
+            holder = _create(ExecApprovalsAgent(environment=environment, key=agent), {}, by)
+        return _create(AllowlistEntry(environment=environment, approvals_agent=holder, pattern=pattern), fields, by)
+
+
+def _add(record: Record, fields: Mapping[str, Any], by: By) -> Record:
+    with transaction.atomic():
+        draft_lock(record.environment)
+        return _create(record, fields, by)
+
+
+def _create(record: Record, fields: Mapping[str, Any], by: By) -> Record:
+    _refuse_unknown(type(record), fields)
+    last = _siblings(record).aggregate(last=Max("position"))["last"]
+    record.position = 0 if last is None else last + 1
+    _assign(record, fields)
+    _check(record)
+    with logged_as(by, reason="create"):
+        record.save(force_insert=True)
+    _tell(record, by, "create", {name: {"after": value} for name, value in fields.items()})
+    return record
+
+
+def _siblings(record: PolicyRecord) -> Any:
+    """Find the records among which this one has its position: those of the same parents."""
+    parents = {field.attname: getattr(record, field.attname) for field in record._meta.fields if field.is_relation}
+    same = Q()
+    for name, value in parents.items():
+        same &= Q(**{name: value}) if value is not None else Q(**{f"{name.removesuffix('_id')}__isnull": True})
+    return type(record)._default_manager.filter(same)
+
+
+def _locked(record: Record) -> Record:
+    found = type(record)._default_manager.select_for_update().filter(pk=record.pk).first()
+    if found is None:
+        raise RecordGoneError(f"the record `{record}` does not exist any more")
+    return found
+
+
+def _refuse_unknown(model: type[PolicyRecord], changes: Mapping[str, Any]) -> None:
+    known = editable_fields(model)
+    unknown = [name for name in changes if name not in known]
+    if unknown:
+        details = [
+            {"path": name, "code": "unknown_field", "message": f"cannot be changed{did_you_mean(name, known)}"}
+            for name in unknown
+        ]
+        raise RecordInvalidError("some fields cannot be changed", details)
+
+
+def _assign(record: PolicyRecord, values: Mapping[str, Any]) -> None:
+    for name, value in values.items():
+        setattr(record, name, value)
+    if isinstance(record, ChannelGroup) and any(getattr(record, name) is not None for name in LISTS):
+        record.has_tools = True
+
+
+def _check(record: PolicyRecord) -> None:
+    """Hold a record against the rules of documents, of its columns and of its constraints; name every mistake.
+
+    Raises:
+        RecordInvalidError: the paths are field names.
+    """
+    findings = Findings()
+    for member in MEMBERS.get(type(record), ()):
+        value = getattr(record, member.field)
+        if value is not None:
+            member.shape(value, (member.field,), findings)
+    profile = getattr(record, "profile", None)
+    if profile and profile not in known_profiles(record.environment):
+        message = f"`{profile}` is not a profile{did_you_mean(profile, known_profiles(record.environment))}"
+        findings.error(("profile",), "unknown_word", message)
+    details = [item.as_detail() for item in findings.errors()]
+    bad = {detail["path"].partition("[")[0] for detail in details}
+    try:
+        record.full_clean(exclude=bad)
+    except ValidationError as exc:
+        details += [
+            {"path": "" if name == "__all__" else name, "code": error.code or "invalid", "message": message}
+            for name, errors in exc.error_dict.items()
+            for error in errors
+            for message in error.messages
+        ]
+    if details:
+        raise RecordInvalidError("the record has mistakes", details)
+
+
+def _refuse_needed(record: PolicyRecord) -> None:
+    if not isinstance(record, Profile):
+        return
+    users = [
+        str(user)
+        for model in (GlobalPolicy, Agent, ProviderPolicy)
+        for user in model._default_manager.filter(environment=record.environment_id, profile=record.key)
+    ]
+    if users:
+        shown = ", ".join(f"`{user}`" for user in users[:5])
+        raise RecordInvalidError(
+            f"the profile `{record.key}` is in use: {shown}",
+            [{"path": "key", "code": "in_use", "message": f"is used by {shown}"}],
+        )
+
+
+def _conflict(current: PolicyRecord, changes: Mapping[str, Any], expected_version: int) -> ConflictError:
+    """Put both sides beside each other, and under them what the editor had seen."""
+    seen = event_model(type(current)).objects.filter(pgh_obj_id=current.pk, version=expected_version)
+    base = seen.order_by("-pgh_id").first()
+    names = set(changes)
+    if base is not None:
+        names |= {name for name in editable_fields(type(current)) if getattr(base, name) != getattr(current, name)}
+    fields = {}
+    for name in sorted(names):
+        theirs = getattr(current, name)
+        was = theirs if base is None else getattr(base, name)
+        fields[name] = Sides(was, theirs, changes.get(name, was))
+    return ConflictError(f"`{current}` was changed in the meantime", current, fields)
+
+
+def _tell(record: PolicyRecord, by: By, action: str, changes: Mapping[str, Any]) -> None:
+    environment = record.environment
+    announce("draft.changed", id=environment.pk, environment=environment.slug)
+    entry_record(
+        EntryDraft(
+            kind=EntryKind.POLICY_CHANGE,
+            actor=actor_of(by),
+            environment=environment.slug,
+            changes={
+                "action": action,
+                "kind": kind_of(record),
+                "record": str(record),
+                "id": str(record.pk),
+                "version": record.version,
+                "fields": changes,
+            },
+        )
+    )
