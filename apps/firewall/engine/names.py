@@ -131,12 +131,3 @@ def compile_names(dialect: Dialect, names: Iterable[str]) -> NameMatcher:
         globs=tuple(read_glob(entry) for entry in entries if "*" in entry and entry != ANYTHING),
         everything=ANYTHING in entries,
     )
-
-
-def first_match(dialect: Dialect, names: Iterable[str], tool: str) -> str | None:
-    """Return the first entry, as written, that admits a tool; None when none does."""
-    normal = normalize_name(dialect, tool)
-    for name in names:
-        if compile_names(dialect, (name,)).matches(normal):
-            return name
-    return None

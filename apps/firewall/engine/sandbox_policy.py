@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from apps.firewall.engine.dialect import Dialect
 from apps.firewall.engine.names import compile_names, expand_groups, fold
-from apps.firewall.engine.policy import Policy, PolicyMatcher
+from apps.firewall.engine.policy import Policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +88,6 @@ def _deny_source(agent: Policy, common: Policy) -> Source:
         if block.deny is not None:
             return Source(level, "deny")
     return Source("default", "deny")
-
-
-def sandbox_permits(dialect: Dialect, policy: SandboxPolicy, tool: str) -> bool:
-    """Say whether a sandboxed session may use a tool, by its normal name."""
-    matcher = PolicyMatcher(
-        compile_names(dialect, policy.allow), compile_names(dialect, policy.deny), dialect.apply_patch_companion
-    )
-    return matcher.permits(tool)
 
 
 def left_by_transport(dialect: Dialect, tools: Iterable[str], message_provider: str | None) -> list[str]:

@@ -251,10 +251,14 @@ def whole_depth(value: object) -> int | None:
 def store_key(dialect: Dialect, key: str | None, *, agent_id: str, main_key: str | None = None) -> str:
     """Return the full key under which an agent's session is stored."""
     raw = trim(key or "")
-    if raw.lower() in ("", MAIN_KEY):
-        return f"agent:{normalize_agent_id(agent_id)}:{fold(main_key or '') or MAIN_KEY}"
+    agent = normalize_agent_id(agent_id)
+    if (raw.lower() if dialect.key_case_ignored else raw) in ("", MAIN_KEY):
+        return f"agent:{agent}:{fold(main_key or '') or MAIN_KEY}"
+    parsed = parse_agent_key(dialect, raw) if dialect.key_case_ignored else None
+    if parsed:
+        return f"agent:{parsed.agent_id}:{parsed.rest}"
     folded = fold_key(raw) if dialect.key_case_ignored else raw.lower()
-    return folded if folded.startswith("agent:") else f"agent:{normalize_agent_id(agent_id)}:{folded}"
+    return folded if folded.startswith("agent:") else f"agent:{agent}:{folded}"
 
 
 def chat_type(dialect: Dialect, key: str | None) -> str:

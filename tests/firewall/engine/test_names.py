@@ -10,7 +10,6 @@ from apps.firewall.engine.dialect import DIALECTS, Dialect
 from apps.firewall.engine.names import (
     compile_names,
     expand_groups,
-    first_match,
     follow_renames,
     normalize_name,
     read_glob,
@@ -93,8 +92,3 @@ def test_a_list_of_patterns_and_names_is_asked_as_one() -> None:
         "exec",
         "memory_get",
     ]
-
-
-def test_the_first_entry_that_admits_a_tool_is_named_as_it_was_written() -> None:
-    assert first_match(NEW, ["read", "GROUP:Web", "web_*"], "web_fetch") == "GROUP:Web"
-    assert first_match(NEW, ["read"], "web_fetch") is None

@@ -1,12 +1,11 @@
 """The policy of sandboxed sessions, and of message transports."""
 
 from apps.firewall.engine.dialect import DIALECTS
-from apps.firewall.engine.policy import Policy
+from apps.firewall.engine.policy import Policy, permits
 from apps.firewall.engine.sandbox_policy import (
     Source,
     left_by_transport,
     resolve_sandbox_policy,
-    sandbox_permits,
 )
 
 NEW, OLD = DIALECTS["2026.9"], DIALECTS["2026.2"]
@@ -30,7 +29,7 @@ def test_what_is_asked_for_leaves_the_default_deny_list_by_pattern_too() -> None
 def test_a_configured_deny_list_stays_whole() -> None:
     found = resolve_sandbox_policy(NEW, Policy(also_allow=("browser",)), Policy(deny=("browser",)))
     assert found.deny == ("browser",)
-    assert not sandbox_permits(NEW, found, "browser")
+    assert not permits(NEW, found.policy, "browser")
 
 
 def test_an_empty_allow_list_stays_empty_whatever_is_added() -> None:

@@ -68,6 +68,12 @@ def test_a_stored_key_always_belongs_to_an_agent(dialect: Dialect, key: str, age
     assert store_key(dialect, key, agent_id=agent).startswith("agent:")
 
 
+def test_the_main_session_has_the_name_that_was_chosen_for_it() -> None:
+    assert store_key(NEW, " MAIN ", agent_id="My Bot", main_key="Home") == "agent:my-bot:home"
+    assert store_key(OLD, "MAIN", agent_id="bot", main_key="Home") == "agent:bot:main"
+    assert store_key(NEW, "agent: Bot :Signal:Group:AbC=", agent_id="x") == "agent:bot:signal:group:AbC="
+
+
 def test_a_key_without_agent_needs_a_default() -> None:
     with pytest.raises(AgentMissingError):
         agent_of_key(NEW, "telegram:group:1", default=None)
