@@ -1,0 +1,70 @@
+"""`python -m bench [NAME...]`: run the benchmarks, print their figures, rewrite the table of docs/performance.md.
+
+The table is rewritten only when all of them ran.
+"""
+
+import importlib
+import os
+import pkgutil
+import platform
+import sys
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import bench
+from bench.figures import Figure
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
+BEGIN, END = "<!-- figures: written by make bench -->", "<!-- end of figures -->"
+NO_BENCHMARKS = {"__main__", "figures"}
+VERDICTS = {True: "yes", False: "**no**", None: ""}
+
+
+def names() -> list[str]:
+    """Name the modules that measure something."""
+    found = (module.name for module in pkgutil.iter_modules(bench.__path__) if module.name not in NO_BENCHMARKS)
+    return sorted(name for name in found if not name.startswith("_"))
+
+
+def measured(name: str) -> Iterator[Figure]:
+    module = importlib.import_module(f"bench.{name}")
+    if not hasattr(module, "measure"):
+        return
+    for figure in module.measure():
+        mark = {True: "ok  ", False: "MISS", None: "    "}[figure.holds]
+        print(f"{mark} {figure.what}: {figure.value}" + (f"  (goal {figure.goal})" if figure.goal else ""), flush=True)
+        yield figure
+
+
+def table(figures: Iterable[Figure]) -> str:
+    machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
+    lines = [
+        f"Measured {datetime.now(UTC):%d %B %Y} on {machine}.",
+        "",
+        "| What | Figure | Goal | Reached |",
+        "|---|---|---|---|",
+    ]
+    lines += [f"| {figure.what} | {figure.value} | {figure.goal} | {VERDICTS[figure.holds]} |" for figure in figures]
+    return "\n".join(lines)
+
+
+def rewrite(page: Path, text: str) -> None:
+    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    page.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", encoding="utf-8")
+
+
+def main(wanted: list[str]) -> int:
+    unknown = set(wanted) - set(names())
+    if unknown:
+        sys.stderr.write(f"no benchmark named {', '.join(sorted(unknown))}; there are: {', '.join(names())}\n")
+        return 2
+    figures = [figure for name in wanted or names() for figure in measured(name)]
+    if not wanted:
+        rewrite(PAGE, table(figures))
+    return 1 if any(figure.holds is False for figure in figures) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
