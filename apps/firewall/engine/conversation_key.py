@@ -71,12 +71,16 @@ def group_of_key(dialect: Dialect, key: str | None, *, active_channels: Collecti
         return KeyGroup(conversation.channel, (conversation.raw_id,)) if conversation else KeyGroup()
     thread = thread_of_key(dialect, raw)
     whole = (thread.base if thread.thread_id else raw) or ""
-    conversation = _read_strictly(whole) or _read_loosely(whole)
+    conversation = _read_strictly(whole)
+    if conversation is None:
+        conversation = _read_loosely(whole)
+        ids = _scoped_ids(conversation.raw_id) if conversation else []
+    else:
+        ids = _scoped_ids(conversation.raw_id)
+        if not _is_telegram_topic(conversation, active_channels):
+            ids.append(conversation.raw_id)
     if conversation is None:
         return KeyGroup()
-    ids = _scoped_ids(conversation.raw_id)
-    if not _is_telegram_topic(conversation, active_channels):
-        ids.append(conversation.raw_id)
     return KeyGroup(conversation.channel, tuple(dict.fromkeys(trim(each) for each in ids if trim(each))))
 
 

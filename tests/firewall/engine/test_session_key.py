@@ -101,6 +101,12 @@ def test_only_whole_depths_from_nought_on_are_believed(depth: object, read: int)
     assert stored_depth(NEW, key, {key: {"spawnDepth": depth}}) == read
 
 
+def test_a_topic_lies_in_its_chat_whatever_the_spelling() -> None:
+    assert group_of_key(NEW, "agent:m:x:group:-1:Topic:5").group_ids == ("-1:topic:5", "-1", "-1:Topic:5")
+    assert group_of_key(NEW, "subagent:x:group:-1:Topic:5").group_ids == ("-1:topic:5", "-1")
+    assert group_of_key(OLD, "agent:m:x:group:-1:Topic:5").group_ids == ("-1",)
+
+
 @given(st.sampled_from(["-100", " -100 ", "-100:topic:5"]))
 def test_a_group_is_trusted_when_a_key_leads_to_it(group_id: str) -> None:
     trusted = trusted_group(NEW, group_id, session_key="agent:main:telegram:group:-100:topic:5", spawned_by=None)
