@@ -6,6 +6,7 @@ read them. They stay unmanaged, so that nothing of Django's alters or empties th
 
 from django.conf import settings
 from django.db import models
+from django.utils import timezone
 
 from apps.audit.apps import AuditConfig
 from apps.firewall.identifiers import new_id
@@ -114,6 +115,7 @@ class Export(models.Model):
     size_bytes = models.BigIntegerField(default=0)
     path = models.TextField(default="")
     error = models.TextField(default="")
+    touched_at = models.DateTimeField(default=timezone.now)
     finished_at = models.DateTimeField(null=True)
     expires_at = models.DateTimeField(null=True)
 

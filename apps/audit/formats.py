@@ -1,0 +1,110 @@
+"""Entries as lines of a file: flat CSV for a spreadsheet, whole records as JSON lines."""
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from apps.audit.chain import instant_text
+from apps.firewall.identifiers import show_id
+
+# A spreadsheet runs a cell that begins like a formula; a leading apostrophe makes it text.
+# Source: OWASP, "CSV Injection".
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+SHOWN_IDS = {"id": "aud", "call_id": "call", "approval_id": "ap", "chain_id": "chain"}
+# jsonb arrives as text and goes into the line as it is: parsing and writing it again costs two thirds of the speed.
+JSON_PARTS = frozenset({"phases", "changes", "params", "result", "error", "masked"})
+
+COLUMNS = (
+    "at",
+    "id",
+    "kind",
+    "status",
+    "environment",
+    "actor",
+    "agent",
+    "session_key",
+    "channel",
+    "sender",
+    "tool",
+    "call_id",
+    "approval_id",
+    "duration_ms",
+    "decision",
+    "decision_layer",
+    "decision_label",
+    "decision_rule",
+    "decision_reason",
+    "snapshot_digest",
+    "trace_id",
+    "phases",
+    "changes",
+    "params",
+    "result",
+    "error",
+    "masked",
+    "chain_id",
+    "seq",
+    "content_commitment",
+    "prev_hash",
+    "hash",
+    "salt",
+)
+CONTENT = frozenset({"params", "result", "error", "masked", "salt"})
+SELECTED = ", ".join(
+    f"{'c' if name in CONTENT else 'e'}.{name}{'::text' if name in JSON_PARTS else ''}" for name in COLUMNS
+)
+
+
+def csv_lines(rows: Iterator[Sequence[Any]]) -> Iterator[bytes]:
+    """Write a header and one line per row, in UTF-8 with a mark that spreadsheets need."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\r\n")
+    writer.writerow(COLUMNS)
+    yield "\ufeff".encode() + _taken(buffer)
+    for row in rows:
+        writer.writerow([_cell(name, value) for name, value in zip(COLUMNS, row, strict=True)])
+        yield _taken(buffer)
+
+
+def jsonl_lines(rows: Iterator[Sequence[Any]]) -> Iterator[bytes]:
+    """Write one JSON object per row, with every column, hashes and salts included: enough to check the chain."""
+    for row in rows:
+        values = {name: _member(name, value) for name, value in zip(COLUMNS, row, strict=True)}
+        yield orjson.dumps(values, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _taken(buffer: io.StringIO) -> bytes:
+    line = buffer.getvalue().encode()
+    buffer.seek(0)
+    buffer.truncate()
+    return line
+
+
+def _member(name: str, value: Any) -> Any:
+    if value is None:
+        return None
+    return orjson.Fragment(value) if name in JSON_PARTS else _plain(name, value)
+
+
+def _cell(name: str, value: Any) -> Any:
+    value = "" if value is None else _plain(name, value)
+    if isinstance(value, str) and value.lstrip(" ").startswith(FORMULA_STARTS):
+        return f"'{value}"
+    return value
+
+
+def _plain(name: str, value: Any) -> Any:
+    if isinstance(value, datetime):
+        return instant_text(value)
+    if isinstance(value, UUID):
+        return show_id(SHOWN_IDS[name], value)
+    return bytes(value).hex() if isinstance(value, (bytes, memoryview)) else value
+
+
+FORMATS = {"csv": csv_lines, "jsonl": jsonl_lines}
+MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson"}

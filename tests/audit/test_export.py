@@ -1,0 +1,185 @@
+"""Taking records away: any number of rows, safe in a spreadsheet, told in the ledger."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from apps.accounts.errors import PermissionDeniedError
+from apps.audit import exports
+from apps.audit.chain import BODY_COLUMNS, content_commitment
+from apps.audit.errors import AuditUnavailableError, ExportFormatError, ExportNotFoundError
+from apps.audit.exports import (
+    KEPT,
+    STALE,
+    entry_export,
+    export_access,
+    export_path,
+    export_request,
+    export_run,
+    exports_of,
+    exports_purge,
+    exports_unfinished,
+)
+from apps.audit.filters import EntryFilters
+from apps.audit.formats import FORMATS
+from apps.audit.models import Entry, Export
+from apps.audit.services import entry_record
+from apps.firewall.identifiers import new_id
+from tests.audit.drafts import intent, outcome
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("empty_ledger")]
+
+NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+ALL = EntryFilters()
+LATER = NOON + timedelta(hours=1)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, settings: Any) -> Path:
+    settings.VAR_DIR = tmp_path
+    return tmp_path
+
+
+@pytest.fixture
+def five_calls(empty_ledger: None) -> None:
+    for number in range(5):
+        call_id = new_id()
+        entry_record(intent(call_id, at=NOON + timedelta(seconds=number), params={"n": number, "text": "=1+1"}))
+        entry_record(outcome(call_id, at=NOON + timedelta(seconds=number, milliseconds=5), agent="ops"))
+
+
+def lines(filters: EntryFilters = ALL, name: str = "jsonl") -> list[dict[str, Any]]:
+    text = b"".join(entry_export(filters, name)).decode("utf-8-sig")
+    if name == "csv":
+        return list(csv.DictReader(io.StringIO(text)))
+    return [json.loads(line) for line in text.splitlines()]
+
+
+@pytest.mark.usefixtures("five_calls")
+@pytest.mark.parametrize("name", ["csv", "jsonl"])
+def test_an_export_holds_exactly_what_the_filter_selects_oldest_first(name: str) -> None:
+    rows = lines(EntryFilters(agent=("ops",)), name)
+    assert [row["kind"] for row in rows] == ["call_outcome"] * 5
+    assert [row["at"] for row in rows] == sorted(row["at"] for row in rows)
+
+
+@pytest.mark.usefixtures("five_calls")
+@pytest.mark.parametrize("rows_a_page", [1, 2, 3, 10, 500])
+def test_pages_neither_lose_nor_repeat_a_row(monkeypatch: pytest.MonkeyPatch, rows_a_page: int) -> None:
+    monkeypatch.setattr(exports, "PAGE_ROWS", rows_a_page)
+    rows = lines()
+    assert len(rows) == len({row["id"] for row in rows}) == 10
+
+
+@pytest.mark.usefixtures("five_calls")
+def test_a_json_line_holds_the_whole_record_and_what_proves_it() -> None:
+    [row] = [row for row in lines() if (row["params"] or {}).get("n") == 3]
+    assert row["agent"] == "bot" and row["params"] == {"n": 3, "text": "=1+1"}
+    assert set(BODY_COLUMNS) - {"format"} <= set(row)
+    commitment = content_commitment(bytes.fromhex(row["salt"]), row)
+    assert commitment.hex() == row["content_commitment"]
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t=", "\r=", "  ="])
+def test_a_spreadsheet_never_gets_a_formula(start: str) -> None:
+    formula = f"{start}cmd|' /C calc'!A0"
+    entry_record(intent(agent=formula, sender=formula, params=formula))
+    [row] = lines(name="csv")
+    assert row["agent"].startswith("'") and row["sender"] == f"'{formula}"
+    assert not row["params"].startswith(("=", "+", "-", "@"))
+
+
+def test_masked_values_stay_masked_in_exports() -> None:
+    entry_record(intent(params={"password": "canary-in-export"}))
+    assert "canary" not in json.dumps(lines()) + json.dumps(lines(name="csv"))
+
+
+def test_an_unknown_format_is_refused(auditor: Any) -> None:
+    with pytest.raises(ExportFormatError, match="`xlsx`"):
+        entry_export(EntryFilters(), "xlsx")
+    with pytest.raises(ExportFormatError):
+        export_request(auditor, filters=EntryFilters(), format_name="xlsx", at=NOON)
+
+
+@pytest.mark.usefixtures("five_calls")
+def test_an_asked_export_is_written_and_told(auditor: Any) -> None:
+    export = export_request(auditor, filters=EntryFilters(agent=("bot",)), format_name="jsonl", at=LATER)
+    told = Entry.objects.get(kind="export")
+    assert told.actor == "user:auditor" and told.changes is not None
+    assert told.changes["filters"] == {"agent": ["bot"], "until": "2026-11-20T13:00:00Z"}
+    assert export_run(export.pk, at=LATER)
+    export.refresh_from_db()
+    assert (export.state, export.rows_done) == ("done", 5)
+    path = export_path(export)
+    assert path.stat().st_mode & 0o777 == 0o600 and len(path.read_bytes().splitlines()) == 5
+    assert exports_of(auditor) == [export]
+
+
+def test_running_an_export_twice_writes_it_once(auditor: Any) -> None:
+    export = export_request(auditor, filters=EntryFilters(), format_name="csv", at=LATER)
+    assert [export_run(export.pk, at=LATER), export_run(export.pk, at=LATER)] == [True, False]
+
+
+def test_an_export_whose_worker_was_killed_is_begun_anew(auditor: Any) -> None:
+    export = export_request(auditor, filters=EntryFilters(), format_name="csv", at=LATER)
+    Export.objects.filter(pk=export.pk).update(state="running", touched_at=LATER)
+    assert exports_unfinished(LATER) == [] and not export_run(export.pk, at=LATER)
+    after = LATER + STALE + timedelta(seconds=1)
+    assert exports_unfinished(after) == [export.pk] and export_run(export.pk, at=after)
+
+
+def test_an_export_that_fails_says_so_and_leaves_no_file(
+    auditor: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_rows: Iterator[Any]) -> Iterator[bytes]:
+        yield b"first"
+        raise OSError("disk full")
+
+    export = export_request(auditor, filters=EntryFilters(), format_name="csv", at=LATER)
+    monkeypatch.setitem(FORMATS, "csv", broken)
+    with pytest.raises(OSError, match="disk full"):
+        export_run(export.pk, at=LATER)
+    export.refresh_from_db()
+    assert export.state == "failed" and list((folder / "exports").iterdir()) == []
+    with pytest.raises(ExportNotFoundError):
+        export_path(export)
+
+
+def test_files_are_removed_when_their_time_is_over(auditor: Any, folder: Path) -> None:
+    export = export_request(auditor, filters=EntryFilters(), format_name="csv", at=LATER)
+    export_run(export.pk, at=LATER)
+    assert exports_purge(LATER) == 0
+    assert exports_purge(LATER + KEPT) == 1
+    assert list((folder / "exports").iterdir()) == []
+
+
+def test_only_who_may_export_asks_and_only_who_asked_gets(
+    admin: Any, auditor: Any, operator: Any, viewer: Any, outsider: Any
+) -> None:
+    for person in (operator, viewer, outsider):
+        with pytest.raises(PermissionDeniedError):
+            export_request(person, filters=EntryFilters(), format_name="csv", at=NOON)
+    export = export_request(auditor, filters=EntryFilters(), format_name="csv", at=NOON)
+    assert export_access(auditor, export.pk) == export
+    for person in (admin, operator, viewer, outsider):
+        with pytest.raises(ExportNotFoundError):
+            export_access(person, export.pk)
+    with pytest.raises(ExportNotFoundError):
+        export_run(new_id(), at=NOON)
+
+
+def test_nothing_is_exported_that_the_ledger_does_not_know_of(auditor: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_draft: object) -> None:
+        raise AuditUnavailableError("no")
+
+    monkeypatch.setattr(exports, "entry_record", refuse)
+    with pytest.raises(AuditUnavailableError):
+        export_request(auditor, filters=replace(EntryFilters(), tool=("exec",)), format_name="csv", at=NOON)
+    assert not Export.objects.exists()
