@@ -340,3 +340,26 @@ def test_a_pattern_that_runs_out_of_time_masks_the_rest() -> None:
     masked = mask("a" * 300_000, options=own)
     assert time.monotonic() - began < 20
     assert [note.rule for note in masked.notes] == ["out_of_time"]
+
+
+FORMS = [
+    ("user[password]={}&user[name]=anna", "hunter2hunter2"),
+    ("password%5D%3D{}", "hunter2hunter2"),
+    ('{{"cookie": "{}"}}', "sid=hunter2hunter2"),
+    ("cookies = '{}'", "sid=hunter2hunter2"),
+    ("//registry.example.test/:_auth={}", "hunter2hunter2=="),
+    ("card[cvc]={}", "123"),
+    ('{{"cardNumber":"{}"}}', "4000 0000 0000 0001"),
+    ("the aws key is {} today", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
+    ("Ocp-Apim-Subscription-Key: {}", "0123456789abcdef"),
+    ("postgres://anna:{}@db.example.test:5432/x", "p:ss/w0rd"),
+    ("redis://:{}@cache.example.test", "p@ssw0rd"),
+    ("amqp://anna:{}@mq/%2f?heartbeat=1", "p4ss"),
+]
+
+
+@pytest.mark.parametrize(("form", "secret"), FORMS)
+def test_a_secret_is_masked_in_less_usual_forms(form: str, secret: str) -> None:
+    text = form.format(secret)
+    assert secret in text
+    assert secret not in mask(text).text

@@ -19,12 +19,17 @@ def looks_random(run: str) -> bool:
     run = run[:LOOK_AT]
     if len(run) < LENGTH_AT_LEAST or (run.count("/") > 4 and "+" not in run):
         return False
+    return is_mixed(run, digits_at_least=KINDS_AT_LEAST) and _entropy(run) >= ENTROPY_AT_LEAST
+
+
+def is_mixed(run: str, *, digits_at_least: int = 1) -> bool:
+    """Say whether small and capital letters and digits change places as only chance does it."""
     kinds = [_kind(letter) for letter in run]
     counts = Counter(kinds)
-    if min(counts["a"], counts["A"], counts["0"]) < KINDS_AT_LEAST:
+    if min(counts["a"], counts["A"]) < KINDS_AT_LEAST or counts["0"] < digits_at_least:
         return False
     turns = sum(1 for one, other in itertools.pairwise(kinds) if one != other)
-    return turns / len(run) >= TURNS_AT_LEAST and _entropy(run) >= ENTROPY_AT_LEAST
+    return turns / len(run) >= TURNS_AT_LEAST
 
 
 def _kind(letter: str) -> str:

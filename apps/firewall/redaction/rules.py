@@ -9,10 +9,10 @@ import re
 # --- names and their values: matched on a lower-case copy of the same length ---
 NAMED = re.compile(
     r"(?:key(?:[ _-]?material)?|token|secret|password|passwd|passphrase"
-    r"|(?<!by)(?<!com)(?<!tres)(?<!sur)(?<!over)(?<!under)(?<!en)pass|pwd|credentials?|authorization|jwt)"
-    r"(?P<close>\\{0,4}[\"'`]\]?)?\s*(?:=>|:=|={1,3}|:)\s*"
+    r"|(?<!by)(?<!com)(?<!tres)(?<!sur)(?<!over)(?<!under)(?<!en)pass|pwd|credentials?|authorization"
+    r"|jwt|(?<=[_-])auth|cookies?)(?P<close>\\{0,4}[\"'`])?(?:\]|%5d)?\s*(?:=>|:=|={1,3}|:|%3[ad])\s*"
 )
-NAMED_NEEDS = ("key", "token", "secret", "pass", "pwd", "credential", "authorization", "jwt")
+NAMED_NEEDS = ("key", "token", "secret", "pass", "pwd", "credential", "authorization", "jwt", "auth", "cookie")
 OPTION = re.compile(r"(?<![a-z0-9_-])--?(?P<name>[a-z0-9][a-z0-9_.-]{0,80})[ \t]+(?=\S)")
 OPTION_ENDINGS = (
     "key",
@@ -40,7 +40,7 @@ ELEMENT = re.compile(r"(?:key|token|secret|password|passwd|passphrase|credential
 CARD_FIELD = re.compile(
     r"(?:card[ _-]?(?:number|num|no|code)|cc[ _-]?(?:number|num|no)|(?<![a-z])pan"
     r"|cv[cv]2?|(?<![a-z])csc|security[ _-]?code)"
-    r"\\{0,4}[\"'`]?\s*[:=]\s*\\{0,4}[\"'`]?(?P<secret>[0-9](?:[ -]?[0-9]){2,18})"
+    r"\\{0,4}[\"'`]?(?:\]|%5d)?\s*[:=]\s*\\{0,4}[\"'`]?(?P<secret>[0-9](?:[ -]?[0-9]){2,18})"
 )
 CARD_FIELD_NEEDS = ("card", "cc", "pan", "cvc", "cvv", "csc", "security")
 
@@ -74,10 +74,10 @@ _W = r"[A-Za-z0-9_-]"
 _A = r"[A-Za-z0-9]"
 VENDOR_TOKENS: tuple[str, ...] = (
     rf"sk-{_W}{{8,}}",  # OpenAI and its likes
-    rf"[spr]k_(?:live|test|prod)_{_A}{{8,}}",  # Stripe
-    rf"sk_{_A}{{24,}}",
+    rf"[spr]k_(?:live|test|prod)_{_A}{{8,}}{_W}*",  # Stripe
+    rf"sk_{_A}{{24,}}{_W}*",
     rf"whsec_{_W}{{10,}}",
-    rf"gh[a-z]_{_A}{{10,}}",  # GitHub
+    rf"gh[a-z]_{_A}{{10,}}{_W}*",  # GitHub
     rf"github_pat_{_W}{{10,}}",
     rf"gl(?:pat|dt|rt|rtr|cbt|ptt|ft|imt|agent|oas|soat|ffct|wt)-{_W}{{10,}}",  # GitLab
     rf"xox[a-z](?:\.[a-z]{{3,8}})?-{_W}{{6,}}",  # Slack
@@ -87,60 +87,63 @@ VENDOR_TOKENS: tuple[str, ...] = (
     rf"AIza{_W}{{16,}}",  # Google
     r"ya29\.[A-Za-z0-9_.-]{8,}",
     rf"GOCSPX-{_W}{{8,}}",
-    rf"1//0{_W}{{20,}}",
+    rf"1//{_W}{{20,}}",
     rf"pplx-{_W}{{8,}}",  # Perplexity
-    rf"npm_{_A}{{10,}}",
-    rf"hf_{_A}{{10,}}",  # Hugging Face
-    rf"api_org_{_A}{{10,}}",
-    rf"r8_{_A}{{10,}}",  # Replicate
+    rf"npm_{_A}{{10,}}{_W}*",
+    rf"hf_{_A}{{10,}}{_W}*",  # Hugging Face
+    rf"api_org_{_A}{{10,}}{_W}*",
+    rf"r8_{_A}{{10,}}{_W}*",  # Replicate
     rf"xai-{_W}{{10,}}",
     rf"SG\.{_W}{{8,}}\.{_W}{{8,}}",  # SendGrid
-    rf"pypi-{_W}{{16,}}",
+    rf"pypi-{_W}{{10,}}",
     rf"do[opr]_v1_{_W}{{10,}}",  # DigitalOcean
     r"dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9_.-]{10,}",  # Doppler
     rf"dckr_[a-z]{{3}}_{_W}{{10,}}",  # Docker
-    r"d(?:api|ose|keysa)[0-9a-f]{16,}(?:-[0-9])?",  # Databricks
-    rf"dd[apw]_{_A}{{10,}}",  # Datadog
+    rf"d(?:api|ose|keysa){_A}{{16,}}{_W}*",  # Databricks
+    rf"dd[a-z]{{1,4}}_{_A}{{10,}}{_W}*",  # Datadog
     rf"gl(?:c|sa)_{_A}[A-Za-z0-9_+/=-]{{10,}}",  # Grafana
+    r"eyJrIjoi[A-Za-z0-9+/=_-]{16,}",
     rf"nf[a-z]_{_W}{{10,}}",  # Netlify
     r"AT(?:ATT|CTT|BB|SS)[A-Za-z0-9_=-]{10,}",  # Atlassian
     rf"HRKU-{_W}{{10,}}",  # Heroku
     rf"pat-(?:na|eu|ap)[0-9]-{_W}{{8,}}",  # HubSpot
     rf"fo1_{_W}{{8,}}",  # Fly
     r"fm[12][a-z]?_[A-Za-z0-9+/=_-]{10,}",
-    rf"shp(?:at|ca|pa|ss|tka)_{_A}{{10,}}",  # Shopify
+    rf"shp(?:at|ca|pa|ss|tka)_{_A}{{10,}}{_W}*",  # Shopify
     rf"sq0[a-z]{{3}}-{_W}{{10,}}",  # Square
-    rf"lin_(?:api|oauth)_{_A}{{10,}}",  # Linear
-    rf"(?:ntn|secret)_{_A}{{20,}}",  # Notion
+    rf"lin_(?:api|oauth)_{_A}{{10,}}{_W}*",  # Linear
+    rf"(?:ntn|secret)_{_A}{{20,}}{_W}*",  # Notion
     rf"fig[dorp]_{_W}{{10,}}",  # Figma
+    r"(?:SK|AC)[0-9a-f]{32}",  # Twilio
     rf"xkeysib-{_W}{{16,}}",
-    rf"NRAK-{_A}{{10,}}",  # New Relic
+    rf"NRAK-{_A}{{10,}}{_W}*",  # New Relic
     rf"NR(?:II|JS|RA)-{_W}{{10,}}",
     rf"sntry[su]_{_A}[A-Za-z0-9_+/=-]{{10,}}",  # Sentry
-    rf"pul-{_A}{{20,}}",  # Pulumi
+    rf"pul-{_A}{{20,}}{_W}*",  # Pulumi
     rf"{_A}{{14}}\.atlasv1\.[A-Za-z0-9_=-]{{20,}}",  # Terraform
     rf"hv[sbr]\.{_W}{{10,}}",  # Vault
     r"AGE-SECRET-KEY-1[A-Z0-9]{10,}",
-    rf"sb[a-z]?_(?:secret_|publishable_)?{_A}{{16,}}",  # Supabase
+    rf"sb[a-z]?_(?:secret_|publishable_)?{_A}{{16,}}{_W}*",  # Supabase
     rf"pscale_[a-z]{{2,6}}_{_W}{{10,}}",  # PlanetScale
-    rf"rubygems_{_A}{{10,}}",
+    rf"rubygems_{_A}{{10,}}{_W}*",
     rf"PMAK-{_W}{{10,}}",  # Postman
     rf"tvly-{_W}{{8,}}",
-    rf"fw_{_A}{{16,}}",
+    rf"fw_{_A}{{16,}}{_W}*",
     rf"tgp_v1_{_W}{{10,}}",
     rf"lsv2_[a-z]{{2}}_{_W}{{10,}}",
     rf"nvapi-{_W}{{10,}}",
-    rf"vc[a-z]_{_A}{{16,}}",  # Vercel
-    rf"bk[a-z]{{2}}_{_A}{{10,}}",
+    rf"vc[a-z]_{_A}{{16,}}{_W}*",  # Vercel
+    rf"bk[a-z]{{2}}_{_A}{{10,}}{_W}*",
     rf"CCIPAT_{_W}{{10,}}",
     r"key-[0-9a-f]{24,}",
-    rf"oca_{_A}{{10,}}_{_A}{{16,}}",  # our own
-    rf"LTAI{_A}{{12,}}",
+    rf"oca_{_A}{{10,}}_{_A}{{16,}}{_W}*",  # our own
+    rf"LTAI{_A}{{12,}}{_W}*",
     r"(?:AKIA|ASIA|ABIA|ACCA|AGPA|AIDA|AROA|AIPA|ANPA|ANVA|APKA)[A-Z0-9]{12,}",  # AWS
     r"EAA[A-Za-z0-9]{30,}",  # Meta
     rf"[A-Za-z0-9_-]{{23,28}}\.{_W}{{6,7}}\.{_W}{{27,}}",  # Discord
 )
 VENDOR = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(VENDOR_TOKENS)})")
+AWS_SECRET = re.compile(r"(?<![A-Za-z0-9/+=])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])")
 # The second part is optional here and required by the caller: a part that fails would be read again from each `eyJ`.
 JSON_WEB_TOKEN = re.compile(
     r"(?<![A-Za-z0-9])eyJ[A-Za-z0-9_-]{4,}(?P<more>\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*){0,3})?"

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from apps.firewall.redaction import rules
-from apps.firewall.redaction.entropy import looks_random
+from apps.firewall.redaction.entropy import is_mixed, looks_random
 from apps.firewall.redaction.masks import MASK, MASK_START, MODE_OFF, MaskNote, MaskOptions, mask_of
 from apps.firewall.redaction.names import KINDS_OF_KEY
 from apps.firewall.redaction.patterns import pattern_spans
@@ -148,7 +148,11 @@ def _named_values(scan: Scan) -> Iterator[Span]:
     at = 0
     while (name := rules.NAMED.search(scan.low, at)) is not None:
         at = name.end()
-        if name[0].startswith("authorization") and not name["close"] and scan.text[at : at + 1] not in QUOTES:
+        if (
+            name[0].startswith(("authorization", "cookie"))
+            and not name["close"]
+            and scan.text[at : at + 1] not in QUOTES
+        ):
             continue  # a header, whose scheme may stay
         span = _value_in_json(scan, name) if name["close"] else _value_at(scan, at, "named_value")
         if span is not None:
@@ -230,6 +234,11 @@ def _vendor_tokens(scan: Scan) -> Iterator[Span]:
         start, end = run.span()
         tokens = [(*match.span(), "vendor_token") for match in rules.VENDOR.finditer(scan.text, start, end)]
         tokens += _web_tokens(scan.text, start, end)
+        tokens += [
+            (*match.span(), "aws_secret")
+            for match in rules.AWS_SECRET.finditer(scan.text, start, end)
+            if is_mixed(match[0])
+        ]
         if not tokens and looks_random(run[0]):
             tokens = [(start, end, "random")]
         yield from tokens
