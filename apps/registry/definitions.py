@@ -34,7 +34,10 @@ class ToolDefinition:
             ToolInvalidError: a member has the wrong type.
         """
         schema = document.get("params_schema", document.get("inputSchema", document.get("parameters")))
-        texts = {key: document.get(key) or "" for key in ("name", "label", "description", "section")}
+        texts = {
+            key: "" if document.get(key) is None else document[key]
+            for key in ("name", "label", "description", "section")
+        }
         wrong = [key for key, value in texts.items() if not isinstance(value, str)]
         if schema is not None and not isinstance(schema, Mapping):
             wrong.append("params_schema")

@@ -1,11 +1,16 @@
 """Reading environments, plugins and tools."""
 
 import uuid
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
+from django.apps import apps
 from django.db.models import QuerySet
 
 from apps.registry.models import OFFERED_STATES, Environment, Plugin, Tool, ToolGroup, ToolState
+
+SHOWN_IN_HISTORY = ("label", "description", "params_schema", "owner_only", "state", "state_reason", "version")
 
 
 def environments() -> QuerySet[Environment]:
@@ -41,6 +46,30 @@ def tool_find(environment: Environment, name: str) -> Tool | None:
 def tool_get(environment: Environment, tool_id: uuid.UUID) -> Tool | None:
     """Find a tool of an environment by id."""
     return Tool.objects.select_related("plugin", "environment").filter(environment=environment, pk=tool_id).first()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolChange:
+    """One row of a tool's change log: `kind` is insert, update or delete, `fields` the record after it."""
+
+    kind: str
+    actor: str
+    at: datetime
+    fields: dict[str, Any]
+
+
+def tool_history(tool: Tool, *, limit: int = 50) -> list[ToolChange]:
+    """The last changes of a tool, newest first."""
+    rows = apps.get_model("registry", "ToolEvent").objects.select_related("pgh_context").filter(pgh_obj_id=tool.pk)
+    return [
+        ToolChange(
+            kind=row.pgh_label,
+            actor=(row.pgh_context.metadata if row.pgh_context else {}).get("actor", ""),
+            at=row.pgh_created_at,
+            fields={field: getattr(row, field) for field in SHOWN_IN_HISTORY},
+        )
+        for row in rows.order_by("-pgh_id")[:limit]
+    ]
 
 
 def params_schemas(environment: Environment) -> dict[str, dict[str, Any]]:
