@@ -1,0 +1,57 @@
+"""A server on a real socket, and the agents who call it."""
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from apps.firewall.engine.policy import Policy
+from apps.firewall.engine.snapshot import Snapshot, build_snapshot
+from apps.firewall.engine.source import AgentSource, SnapshotSource, ToolEntry
+from apps.firewall.tools.catalog import BUILTINS
+from tests.gateway.server import Holder, Server
+
+LISTED = {"agents": {"*": {"allowlist": [{"pattern": "/**/sleep"}, {"pattern": "/**/echo"}]}}}
+
+
+def snapshot_with(
+    *, deny: tuple[str, ...] = (), settings: Mapping[str, Any] | None = None, approvals: Mapping[str, Any] = LISTED
+) -> Snapshot:
+    """Make a snapshot in which `bot` and `clerk` have the built-in tools; `deny` is the list of `bot`."""
+    return build_snapshot(
+        SnapshotSource(
+            environment="production",
+            tools=[ToolEntry(name, params=tool.definition.parameters) for name, tool in BUILTINS.items()],
+            agents=[AgentSource("bot", policy=Policy(allow=None, deny=deny)), AgentSource("clerk")],
+            settings={"exec": dict(settings or {})},
+            exec_approvals=approvals,
+        )
+    )
+
+
+@pytest.fixture
+def holder() -> Holder:
+    return Holder(snapshot_with())
+
+
+@pytest.fixture
+def server(transactional_db: None, environment: Any, holder: Holder, tmp_path: Path, settings: Any) -> Iterator[Server]:
+    settings.VAR_DIR = tmp_path / "var"
+    running = Server(holder.snapshots()).start()
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def agent(server: Server, token: Callable[..., tuple[Any, str]]) -> Iterator[httpx.Client]:
+    """An agent's program with the usual token."""
+    _, secret = token("calls_make", "decisions_ask")
+    with server.client(secret) as client:
+        yield client
+
+
+def call(client: httpx.Client, tool: str, params: Mapping[str, Any] | None = None, **more: Any) -> httpx.Response:
+    """Make a call of `bot`."""
+    return client.post("/api/v1/calls", json={"agent": "bot", "tool": tool, "params": params or {}, **more})
