@@ -6,6 +6,9 @@ from collections.abc import Callable
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
+from apps.audit.services import boot_id
+from apps.gateway.lifecycle import gateway
+from apps.registry.selectors import environments
 from openclaw_admin import __version__
 from openclaw_admin.lifespan import process
 from openclaw_admin.requests import Receive, Scope, Send, send_json
@@ -37,7 +40,24 @@ def listener() -> str:
     return "listens"
 
 
-PARTS: dict[str, Callable[[], str]] = {"database": database, "migrations": migrations, "listener": listener}
+def writer() -> str:
+    boot_id()
+    return "writes"
+
+
+def snapshot() -> str:
+    live = {slug: gateway().snapshots.live(slug) for slug in environments().values_list("slug", flat=True)}
+    shown = [f"{slug} {found.digest[:12] if found else 'has none'}" for slug, found in live.items()]
+    return ", ".join(shown) or "no environment yet"
+
+
+PARTS: dict[str, Callable[[], str]] = {
+    "database": database,
+    "migrations": migrations,
+    "writer": writer,
+    "listener": listener,
+    "snapshot": snapshot,
+}
 
 
 def report() -> dict[str, dict[str, object]]:

@@ -1,12 +1,14 @@
 """What a server process starts before its first request and ends after its last."""
 
+import asyncio
+
 import structlog
 from channels.layers import get_channel_layer
-from django.conf import settings
-from django.utils.module_loading import import_string
 
+from apps.audit.writer import close_writer
 from apps.events.listener import Listener, subscribe
 from apps.events.notices import Notice
+from apps.gateway import lifecycle as gateway
 from openclaw_admin.requests import Receive, Send
 
 log = structlog.get_logger("openclaw_admin.lifespan")
@@ -29,16 +31,19 @@ class Process:
     async def start(self) -> None:
         subscribe(push_to_console)
         await self.listener.start()
-        for path in settings.PROCESS_START:
-            await import_string(path)()
+        await gateway.start()
 
     async def stop(self) -> None:
-        for path in reversed(settings.PROCESS_STOP):
+        """End the gateway, then what it writes to and hears from; one that fails does not keep the others."""
+        for part in (gateway.stop, close_ledger, self.listener.stop):
             try:
-                await import_string(path)()
-            except Exception:  # the other parts must end too
-                log.exception("lifespan.stop_failed", part=path)
-        await self.listener.stop()
+                await part()
+            except Exception:
+                log.exception("lifespan.stop_failed", part=part.__qualname__)
+
+
+async def close_ledger() -> None:
+    await asyncio.to_thread(close_writer)
 
 
 process = Process()

@@ -1,5 +1,7 @@
 """`manage.py serve`: from a folder to a served product, and back to nothing running."""
 
+import errno
+import ipaddress
 import os
 import secrets
 import signal
@@ -33,6 +35,7 @@ class Options:
     port: int
     with_demo: bool
     with_background: bool
+    with_prepare: bool
 
 
 def serve(options: Options, write: Callable[[str], object]) -> None:
@@ -47,10 +50,12 @@ def serve(options: Options, write: Callable[[str], object]) -> None:
         address = f"http://{_shown(options.host)}:{options.port}"
         if settings.IS_DATABASE_EMBEDDED:
             stack.callback(start_database(address, write))
-        database.prepare(write)
-        welcome(address, write)
+        if options.with_prepare:
+            database.prepare(write)
+            first_people(options, write)
         if options.with_background:
             stack.callback(start_background())
+        write(f"OpenClaw Admin {settings.VERSION} serves {address}  (Ctrl-C ends it)")
         run_server(listening)
         write("stopping")
 
@@ -69,7 +74,7 @@ def bind(host: str, port: int) -> socket.socket:
             raise
     except OSError as exc:
         hint = ": stop the program that uses it, or choose another with --port (make run PORT=8001)"
-        reason = f"is taken{hint}" if exc.errno == 98 else f"cannot be used: {exc.strerror}"
+        reason = f"is taken{hint}" if exc.errno == errno.EADDRINUSE else f"cannot be used: {exc.strerror}"
         raise EmbeddedError(f"port {port} of {host} {reason}") from exc
     listening.set_inheritable(False)
     return listening
@@ -135,6 +140,8 @@ def run_server(listening: socket.socket) -> None:
         "openclaw_admin.asgi:application",
         lifespan="on",
         access_log=False,
+        proxy_headers=bool(settings.TRUSTED_PROXIES),
+        forwarded_allow_ips=settings.TRUSTED_PROXIES,
         log_config=None,
         server_header=False,
         timeout_graceful_shutdown=GRACE_S,
@@ -149,8 +156,25 @@ def run_server(listening: socket.socket) -> None:
         raise EmbeddedError("the server did not start: the log above says why")
 
 
-def welcome(address: str, write: Callable[[str], object]) -> None:
-    write(f"OpenClaw Admin {settings.VERSION} serves {address}  (Ctrl-C ends it)")
+def first_people(options: Options, write: Callable[[str], object]) -> None:
+    """On an empty database, make one person for each role and show their passwords, to this machine's terminal only."""
+    from apps.accounts.services import people_first
+
+    if not is_loopback(options.host):
+        return
+    with database.one_sentence():
+        passwords = people_first()
+    if passwords:
+        write("first sign-ins; the passwords are shown this once:")
+    for username, password in passwords.items():
+        write(f"    {username:<10} {password}")
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _shown(host: str) -> str:

@@ -241,6 +241,7 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "OpenClaw Admin",
+    "OAS_VERSION": "3.1.0",
     "DESCRIPTION": "The tool firewall for AI agents: policy, decisions, calls, approvals and audit.",
     "VERSION": VERSION,
     "SERVE_INCLUDE_SCHEMA": False,

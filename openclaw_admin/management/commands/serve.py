@@ -17,9 +17,12 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=int, default=8000)
         parser.add_argument("--demo", action="store_true", help="on an empty database, import the demo and publish it")
         parser.add_argument("--no-background", action="store_true", help="leave tasks to Celery workers elsewhere")
+        parser.add_argument("--no-prepare", action="store_true", help="leave migrations to prepare_database elsewhere")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        choice = Options(options["host"], options["port"], options["demo"], not options["no_background"])
+        choice = Options(
+            options["host"], options["port"], options["demo"], not options["no_background"], not options["no_prepare"]
+        )
         try:
             serve(choice, self.say)
         except KeyboardInterrupt:
