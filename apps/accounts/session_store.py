@@ -6,6 +6,7 @@ Where and with what a person signed in is put into the session by the adapter af
 from datetime import timedelta
 from typing import Any
 
+from asgiref.sync import sync_to_async
 from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.backends.db import SessionStore as RowStore
 from django.utils import timezone
@@ -38,6 +39,9 @@ class SessionStore(RowStore):
         row.user_agent = str(origin.get("user_agent", ""))[:300]
         row.ip = origin.get("ip") or None
         return row
+
+    async def acreate_model_instance(self, data: dict[str, Any]) -> Session:
+        return await sync_to_async(self.create_model_instance)(data)
 
     def _get_session_from_db(self) -> Session | None:
         row: Session | None = super()._get_session_from_db()  # type: ignore[misc] # private, and older than the stubs

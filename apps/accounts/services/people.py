@@ -9,6 +9,7 @@ from django.contrib.auth.password_validation import validate_password
 from django.contrib.auth.tokens import default_token_generator
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 from django.urls import reverse
 
 from apps.accounts.access import Permission, require
@@ -18,6 +19,7 @@ from apps.accounts.secret_links import hash_secret, make_secret
 from apps.accounts.services.sessions import sessions_end
 from apps.events.notices import announce
 
+LAST_ADMIN = "this is the last administrator: make another one first"
 INVITATION_LASTS = timedelta(days=7)
 
 
@@ -177,9 +179,9 @@ def user_set_role(user: User, *, role: str, by: User) -> User:
     """
     require(by, Permission.USERS_MANAGE)
     _check_role(role)
-    user = _locked(user)
-    if user.role == Role.ADMIN and role != Role.ADMIN:
-        _keep_an_admin(user)
+    user, others = _locked_with_admins(user)
+    if user.role == Role.ADMIN and user.is_active and role != Role.ADMIN and not others:
+        raise LastAdminError(LAST_ADMIN)
     if user.role != role:
         user.role = role
         user.save(update_fields=["role"])
@@ -195,9 +197,9 @@ def user_deactivate(user: User, *, by: User) -> User:
         PermissionDeniedError, LastAdminError.
     """
     require(by, Permission.USERS_MANAGE)
-    user = _locked(user)
-    if user.role == Role.ADMIN:
-        _keep_an_admin(user)
+    user, others = _locked_with_admins(user)
+    if user.role == Role.ADMIN and user.is_active and not others:
+        raise LastAdminError(LAST_ADMIN)
     if user.is_active:
         user.is_active = False
         user.save(update_fields=["is_active"])
@@ -226,11 +228,15 @@ def _locked(user: User) -> User:
     return User.objects.select_for_update().get(pk=user.pk)
 
 
-def _keep_an_admin(leaving: User) -> None:
-    # Locks all admins in one order, so that two who demote each other at once cannot both succeed.
-    admins = User.objects.select_for_update().filter(role=Role.ADMIN, is_active=True).order_by("pk")
-    if not [admin for admin in admins if admin.pk != leaving.pk]:
-        raise LastAdminError("this is the last administrator: make another one first")
+def _locked_with_admins(user: User) -> tuple[User, list[User]]:
+    """Lock a person and all administrators in one order, so that two who demote each other wait, not both succeed.
+
+    Returns:
+        The person, and the administrators besides.
+    """
+    wanted = Q(pk=user.pk) | Q(role=Role.ADMIN, is_active=True)
+    rows = list(User.objects.select_for_update().filter(wanted).order_by("pk"))
+    return next(row for row in rows if row.pk == user.pk), [row for row in rows if row.pk != user.pk]
 
 
 def _tell(user: User) -> None:
