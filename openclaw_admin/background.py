@@ -41,11 +41,8 @@ class Background:
         ]
 
     def start(self) -> None:
-        """Start both; what an earlier process left unfinished is asked for at once."""
         for thread in self._threads:
             thread.start()
-        for name in app.conf.tasks_at_start:
-            app.send_task(name)
 
     def stop(self) -> None:
         """End both; a task that still runs after some seconds is left to the next start."""

@@ -3,9 +3,17 @@
 import os
 
 from celery import Celery
+from celery.signals import beat_init
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "openclaw_admin.settings")
 
 app = Celery("openclaw_admin")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+@beat_init.connect
+def ask_for_unfinished(**_: object) -> None:
+    """Have what an earlier process left done now; the intervals of the schedule begin with the scheduler."""
+    for name in app.conf.tasks_at_start:
+        app.send_task(name)

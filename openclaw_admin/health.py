@@ -8,6 +8,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from apps.audit.services import boot_id
 from apps.gateway.lifecycle import gateway
+from apps.policies.selectors import live_publication
 from apps.registry.selectors import environments
 from openclaw_admin import __version__
 from openclaw_admin.lifespan import process
@@ -46,8 +47,13 @@ def writer() -> str:
 
 
 def snapshot() -> str:
-    live = {slug: gateway().snapshots.live(slug) for slug in environments().values_list("slug", flat=True)}
-    shown = [f"{slug} {found.digest[:12] if found else 'has none'}" for slug, found in live.items()]
+    shown = []
+    for environment in environments():
+        published = live_publication(environment)
+        live = gateway().snapshots.live(environment.slug)
+        if published is not None and (live is None or live.digest != published.snapshot_id):
+            raise NotReadyError(f"{environment.slug}: what is published is not loaded")
+        shown.append(f"{environment.slug} {live.digest[:12] if live else 'has nothing published'}")
     return ", ".join(shown) or "no environment yet"
 
 

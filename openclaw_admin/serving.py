@@ -15,6 +15,7 @@ from types import FrameType
 
 import uvicorn
 from django.conf import settings
+from django.db import transaction
 
 from apps.keys.files import secret_bytes
 from openclaw_admin import database
@@ -24,6 +25,8 @@ from openclaw_admin.embedded.postgres import Addresses, Postgres
 
 GRACE_S = 5
 BACKLOG = 512
+DEMO = Path(settings.BASE_DIR) / "apps" / "policies" / "demo"
+DEMO_FILES = ("openclaw.json", "exec-approvals.json")
 ROOTS_FOLDER = Path("/var/lib/openclaw-admin")
 
 
@@ -53,6 +56,7 @@ def serve(options: Options, write: Callable[[str], object]) -> None:
         if options.with_prepare:
             database.prepare(write)
             first_people(options, write)
+            first_policy(options, write)
         if options.with_background:
             stack.callback(start_background())
         write(f"OpenClaw Admin {settings.VERSION} serves {address}  (Ctrl-C ends it)")
@@ -168,6 +172,31 @@ def first_people(options: Options, write: Callable[[str], object]) -> None:
         write("first sign-ins; the passwords are shown this once:")
     for username, password in passwords.items():
         write(f"    {username:<10} {password}")
+
+
+def first_policy(options: Options, write: Callable[[str], object]) -> None:
+    """While nothing is published: load the demo when asked, else say what the start page offers."""
+    from apps.policies.models import Agent
+    from apps.policies.selectors import live_publication
+    from apps.policies.services.documents import document_import
+    from apps.policies.services.publishing import publish
+    from apps.registry.services import environment_default
+
+    with database.one_sentence():
+        environment = environment_default()
+        if live_publication(environment) is not None:
+            return
+        if not options.with_demo:
+            write("nothing is published yet: the start page imports an openclaw.json, a demo, or begins empty")
+            return
+        if Agent.objects.filter(environment=environment).exists():
+            write("the draft holds agents already: the demo is not loaded over them")
+            return
+        document, approvals = ((DEMO / name).read_text(encoding="utf-8") for name in DEMO_FILES)
+        with transaction.atomic():
+            document_import(environment, document, by=None, approvals=approvals)
+            publish(environment, by=None, message="the demo that ships with OpenClaw Admin", expected_live=None)
+    write("the demo is imported and published")
 
 
 def is_loopback(host: str) -> bool:

@@ -189,13 +189,24 @@ BODY_LIMIT_BYTES = 16 * 1024 * 1024
 # Notices reach every process through PostgreSQL NOTIFY; the layer only fans out inside one process.
 CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
 
-CELERY_BROKER_URL = REDIS_URL or "memory://"
+CELERY_BROKER_URL = REDIS_URL or "memory://localhost"
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TIMEZONE = "UTC"
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_TRANSPORT_OPTIONS = {} if REDIS_URL else {"polling_interval": 0.2}
-CELERY_BEAT_SCHEDULE: dict[str, dict[str, object]] = {}
-CELERY_TASKS_AT_START: list[str] = []
+CELERY_BEAT_SCHEDULE = {
+    name: {"task": name, "schedule": every_s}
+    for name, every_s in {
+        "approvals.expire": 2.0,
+        "approvals.abandon": 60.0,
+        "audit.sweep_orphans": 5.0,
+        "audit.exports_resume": 60.0,
+        "audit.exports_purge": 3600.0,
+        "audit.partitions_ensure": 86400.0,
+    }.items()
+}
+# What an earlier process left, asked for when the scheduler starts.
+CELERY_TASKS_AT_START = ["audit.partitions_ensure", "audit.sweep_orphans", "approvals.abandon", "audit.exports_resume"]
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_HTTPS
 SESSION_COOKIE_HTTPONLY = True
