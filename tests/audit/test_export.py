@@ -23,6 +23,7 @@ from apps.audit.exports import (
     export_path,
     export_request,
     export_run,
+    export_stream,
     exports_of,
     exports_purge,
     exports_unfinished,
@@ -120,6 +121,19 @@ def test_an_asked_export_is_written_and_told(auditor: Any) -> None:
     path = export_path(export)
     assert path.stat().st_mode & 0o777 == 0o600 and len(path.read_bytes().splitlines()) == 5
     assert exports_of(auditor) == [export]
+
+
+@pytest.mark.usefixtures("five_calls")
+def test_a_stream_gives_the_same_lines_and_is_told_too(auditor: Any, operator: Any) -> None:
+    streamed = list(export_stream(auditor, filters=EntryFilters(tool=("read",)), format_name="jsonl", at=LATER))
+    assert [json.loads(line)["id"] for line in streamed] == [row["id"] for row in lines(EntryFilters(tool=("read",)))]
+    assert Entry.objects.get(kind="export").changes == {
+        "filters": {"tool": ["read"], "until": "2026-11-20T13:00:00Z"},
+        "format": "jsonl",
+        "streamed": True,
+    }
+    with pytest.raises(PermissionDeniedError):
+        export_stream(operator, filters=ALL, format_name="jsonl", at=LATER)
 
 
 def test_running_an_export_twice_writes_it_once(auditor: Any) -> None:
