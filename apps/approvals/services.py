@@ -28,8 +28,6 @@ from apps.approvals.states import ALLOWED, STATE_OF, TRANSITIONS, Decision, Stat
 from apps.audit.chain import storable
 from apps.audit.drafts import EntryKind
 from apps.audit.masking import Masker
-from apps.audit.models import Boot
-from apps.audit.selectors import call_entries
 from apps.audit.services import entries_record, entry_record
 from apps.events.notices import announce
 
@@ -39,7 +37,6 @@ TIMEOUT_S: dict[str, int] = {"2026.2": 120, "2026.9": 30 * 60}
 CLAIM_WINDOW = timedelta(minutes=15)
 SYSTEM = "system"
 NOT_RUN = "it was allowed, but no runner took it in time"
-RUN_KINDS = frozenset({EntryKind.CALL_INTENT, EntryKind.CALL_OUTCOME, EntryKind.DENIAL})
 
 
 def approval_request(draft: ApprovalDraft, *, at: datetime, timeout_s: float | None = None) -> Approval:
@@ -195,32 +192,30 @@ def approval_finish(approval_id: UUID, *, at: datetime) -> None:
 
 
 def approvals_abandon(at: datetime) -> int:
-    """Close allowed actions that nobody will run: not taken in time, or taken by a process that is gone.
+    """Close allowed actions that no runner took in time, and tell that they did not run.
 
-    A runner that died after its intent was recorded is the ledger's matter (`sweep_orphans`): the call is then
-    `unknown`. Here only the seal is destroyed, and where nothing ran, that is told.
+    What a runner took is the gateway's and the ledger's matter, also when its process is gone.
 
     Returns:
         How many were closed.
     """
-    gone = Boot.objects.filter(ended_at__isnull=False).values("id")
-    unfinished = Approval.objects.filter(state__in=ALLOWED, finished_at=None)
-    late = unfinished.filter(claimed_at=None, decided_at__lte=at - CLAIM_WINDOW)
-    taken = unfinished.filter(claimed_by__in=gone)
-    return sum(_abandon_one(pk, at) for pk in (late | taken).values_list("pk", flat=True))
+    late = Approval.objects.filter(
+        state__in=ALLOWED, claimed_at=None, finished_at=None, decided_at__lte=at - CLAIM_WINDOW
+    )
+    return sum(_abandon_one(pk, at) for pk in late.values_list("pk", flat=True))
 
 
 def _abandon_one(approval_id: UUID, at: datetime) -> bool:
     with transaction.atomic():
         approval = _locked(approval_id)
-        if approval.finished_at is not None:
+        if approval.claimed_at is not None or approval.finished_at is not None:
             return False
         approval.finished_at, approval.sealed_action = at, None
         _save(approval, "finished_at", "sealed_action")
         announce("approval.changed", id=approval.pk, environment=approval.environment.slug)
-        if not any(entry.kind in RUN_KINDS for entry in call_entries(approval.call_id)):
-            told = approval_entry(approval, EntryKind.DENIAL, actor=SYSTEM, at=at, status="denied", reason=NOT_RUN)
-            entry_record(told)
+        entry_record(
+            approval_entry(approval, EntryKind.DENIAL, actor=SYSTEM, at=at, status=State.DENIED, reason=NOT_RUN)
+        )
     return True
 
 

@@ -28,7 +28,6 @@ from apps.approvals.services import (
     approvals_expire,
 )
 from apps.audit.drafts import EntryDraft, EntryKind
-from apps.audit.models import Boot
 from apps.audit.selectors import call_record
 from apps.audit.services import boot_id, entry_record
 from apps.firewall.identifiers import new_id
@@ -155,31 +154,7 @@ def test_an_allowed_action_that_nobody_ran_is_closed_and_told(ask: Ask, operator
     assert record is not None and record.status == "denied" and "no runner" in record.reason
 
 
-def test_an_action_whose_runner_died_before_running_is_closed_and_told(ask: Ask, operator: Any) -> None:
-    boot = Boot.objects.create(
-        id=new_id(), host="h", pid=1, version="1", started_at=NOON, lease_until=NOON, ended_at=NOON, seq=0, head=b""
-    )
-    approval = approval_resolve(ask(), decision="allow-once", by=operator, at=SOON)
-    approval_claim(approval.pk, boot=boot.pk, at=SOON)
-    assert approvals_abandon(SOON) == 1
-    record = call_record(approval.call_id)
-    assert record is not None and record.status == "denied"
-
-
-def test_an_action_whose_runner_died_while_running_is_left_to_the_ledger(ask: Ask, operator: Any) -> None:
-    boot = Boot.objects.create(
-        id=new_id(), host="h", pid=1, version="1", started_at=NOON, lease_until=NOON, ended_at=NOON, seq=0, head=b""
-    )
-    approval = approval_resolve(ask(), decision="allow-once", by=operator, at=SOON)
-    approval_claim(approval.pk, boot=boot.pk, at=SOON)
-    entry_record(EntryDraft(kind=EntryKind.CALL_INTENT, call_id=approval.call_id, approval_id=approval.pk))
-    assert approvals_abandon(SOON) == 1
-    assert [entry.kind for entry in (call_record(approval.call_id) or pytest.fail("no record")).entries][-1] == (
-        "call_intent"
-    )
-
-
-def test_an_action_that_runs_now_is_left_alone(ask: Ask, operator: Any) -> None:
+def test_an_action_that_a_runner_took_is_left_to_it(ask: Ask, operator: Any) -> None:
     approval = approval_resolve(ask(), decision="allow-once", by=operator, at=SOON)
     approval_claim(approval.pk, boot=boot_id(), at=SOON)
     assert approvals_abandon(SOON + CLAIM_WINDOW) == 0
