@@ -1,5 +1,7 @@
 """Who may touch which environment."""
 
+from django.utils.translation import gettext as _
+
 from apps.accounts.access import Principal, may_environment
 from apps.accounts.models import ApiToken
 from apps.registry.errors import EnvironmentUnknownError
@@ -18,5 +20,5 @@ def environment_access(principal: Principal, slug: str = "") -> Environment:
         slug = principal.environment
     environment = environment_find(slug) if slug else environment_default()
     if environment is None or not may_environment(principal, environment.slug):
-        raise EnvironmentUnknownError(f"no environment named `{slug}`")
+        raise EnvironmentUnknownError(_("no environment named `%(slug)s`") % {"slug": slug})
     return environment

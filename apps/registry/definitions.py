@@ -6,11 +6,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import jsonschema_rs
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from apps.registry.errors import ToolInvalidError
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,127}")
-NAME_RULE = "use at most 128 letters, digits and `_ . : / -`, and start with a letter, digit or underscore"
+NAME_RULE = gettext_lazy(
+    "use at most 128 letters, digits and `_ . : / -`, and start with a letter, digit or underscore"
+)
 OPEN_SCHEMA: dict[str, Any] = {"type": "object", "additionalProperties": True}
 
 
@@ -42,8 +46,10 @@ class ToolDefinition:
         if schema is not None and not isinstance(schema, Mapping):
             wrong.append("params_schema")
         if wrong:
-            details = [{"path": key, "code": "bad_type", "message": "wrong type"} for key in wrong]
-            raise ToolInvalidError(f"a tool definition has members of the wrong type: {', '.join(wrong)}", details)
+            details = [{"path": key, "code": "bad_type", "message": _("wrong type")} for key in wrong]
+            raise ToolInvalidError(
+                _("a tool definition has members of the wrong type: %(names)s") % {"names": ", ".join(wrong)}, details
+            )
         return cls(
             name=texts["name"],
             label=texts["label"],
@@ -62,10 +68,14 @@ def definition_mistakes(definition: ToolDefinition, *, path: str = "") -> list[d
     """
     mistakes = []
     if not NAME.fullmatch(definition.name):
-        mistakes.append({"path": f"{path}name", "code": "bad_name", "message": NAME_RULE})
+        mistakes.append({"path": f"{path}name", "code": "bad_name", "message": str(NAME_RULE)})
     if definition.params_schema.get("type") != "object":
         mistakes.append(
-            {"path": f"{path}params_schema", "code": "not_an_object", "message": "the schema must describe an object"}
+            {
+                "path": f"{path}params_schema",
+                "code": "not_an_object",
+                "message": _("the schema must describe an object"),
+            }
         )
     try:
         jsonschema_rs.meta.validate(dict(definition.params_schema))
@@ -88,7 +98,13 @@ def raise_mistakes(definitions: Sequence[ToolDefinition]) -> None:
         mistakes += definition_mistakes(definition, path=path)
         key = definition.name.lower()
         if key in seen:
-            mistakes.append({"path": f"{path}name", "code": "twice", "message": f"the same name as tools[{seen[key]}]"})
+            mistakes.append(
+                {
+                    "path": f"{path}name",
+                    "code": "twice",
+                    "message": _("the same name as tools[%(number)s]") % {"number": seen[key]},
+                }
+            )
         seen.setdefault(key, index)
     if mistakes:
-        raise ToolInvalidError("the tool definition is not valid: see details", mistakes)
+        raise ToolInvalidError(_("the tool definition is not valid: see details"), mistakes)

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from apps.firewall.errors import FirewallError
 
 
@@ -18,7 +20,7 @@ class RegistryError(FirewallError):
 class EnvironmentUnknownError(RegistryError):
     """No environment of that name, or not one for this token."""
 
-    code = "environment_unknown"
+    code = "not_found"
 
 
 class ToolInvalidError(RegistryError):
@@ -41,9 +43,9 @@ class RecordChangedError(RegistryError):
         theirs: the same fields as they are now, and the current `version`.
     """
 
-    code = "record_changed"
+    code = "conflict"
 
     def __init__(self, mine: dict[str, Any], theirs: dict[str, Any]) -> None:
-        super().__init__("somebody else saved this record meanwhile: compare and save again")
+        super().__init__(_("somebody else saved this record meanwhile: compare and save again"))
         self.mine = mine
         self.theirs = theirs

@@ -12,6 +12,7 @@ import pghistory
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Max
+from django.utils.translation import gettext as _
 
 from apps.accounts.access import Permission, require
 from apps.accounts.models import User
@@ -67,7 +68,9 @@ def environment_create(
                 for field, messages in exc.message_dict.items()
                 for message in messages
             ]
-            raise RegistryError(f"the environment `{slug}` cannot be made: see details", details) from exc
+            raise RegistryError(
+                _("the environment `%(slug)s` cannot be made: see details") % {"slug": slug}, details
+            ) from exc
         environment.save(force_insert=True)
         registry_fill(environment)
         announce("environment.changed", id=environment.pk, environment=slug)
@@ -177,9 +180,9 @@ def tools_import(
         PermissionDeniedError, ToolInvalidError: every mistake of all definitions; nothing is changed.
     """
     if source == ToolSource.CORE or source not in ToolSource.values:
-        raise ToolInvalidError(f"tools cannot be imported as `{source}`")
+        raise ToolInvalidError(_("tools cannot be imported as `%(source)s`") % {"source": source})
     if (source == ToolSource.PLUGIN) != (plugin is not None) or (source == ToolSource.MCP) != bool(server_name):
-        raise ToolInvalidError("plugin tools need their plugin, MCP tools their server, others neither")
+        raise ToolInvalidError(_("plugin tools need their plugin, MCP tools their server, others neither"))
     raise_mistakes(definitions)
     with _change(by):
         outcome = _definitions_save(
@@ -256,12 +259,21 @@ def _check_names(
     for definition in definitions:
         name = definition.name.lower()
         if name in taken:
-            details.append({"path": "name", "code": "taken", "message": f"another tool is named `{definition.name}`"})
+            details.append(
+                {
+                    "path": "name",
+                    "code": "taken",
+                    "message": _("another tool is named `%(name)s`") % {"name": definition.name},
+                }
+            )
         elif name in aliases:
-            message = f"`{definition.name}` is another name of the core tool `{aliases[name]}`"
+            message = _("`%(name)s` is another name of the core tool `%(tool)s`") % {
+                "name": definition.name,
+                "tool": aliases[name],
+            }
             details.append({"path": "name", "code": "alias", "message": message})
     if details:
-        raise ToolInvalidError("some tools cannot have their names: see details", details)
+        raise ToolInvalidError(_("some tools cannot have their names: see details"), details)
 
 
 def tool_save(tool: Tool, *, fields: dict[str, Any], expected_version: int, by: User | None = None) -> Tool:
@@ -275,7 +287,7 @@ def tool_save(tool: Tool, *, fields: dict[str, Any], expected_version: int, by: 
     """
     unknown = sorted(fields.keys() - set(_DEFINED_FIELDS))
     if unknown:
-        raise ToolInvalidError(f"a tool has no field to change named {', '.join(f'`{name}`' for name in unknown)}")
+        raise ToolInvalidError(_("a tool has no field to change named %(names)s") % {"names": ", ".join(unknown)})
     with _change(by):
         tool = Tool.objects.select_for_update(of=("self",)).select_related("environment").get(pk=tool.pk)
         _check_version(tool, expected_version, fields)
@@ -300,7 +312,9 @@ def tool_set_state(
         if expected_version is not None:
             _check_version(tool, expected_version, {"state": state, "state_reason": reason})
         if tool.state != state and state not in TRANSITIONS[tool.state]:
-            raise ToolStateError(f"a tool that is {tool.state} cannot become `{state}`")
+            raise ToolStateError(
+                _("a tool that is %(from)s cannot become `%(to)s`") % {"from": tool.state, "to": state}
+            )
         if _apply(tool, {"state": state, "state_reason": reason[:500]}):
             announce("registry.changed", id=tool.pk, environment=tool.environment.slug)
     return tool
