@@ -3,6 +3,7 @@
 from enum import StrEnum
 
 from django.contrib.auth.models import AnonymousUser
+from django.utils.translation import gettext as _
 
 from apps.accounts.errors import PermissionDeniedError
 from apps.accounts.models import ApiToken, Role, User
@@ -71,7 +72,7 @@ def require(principal: Principal, permission: Permission) -> None:
         PermissionDeniedError: the principal lacks it.
     """
     if not may(principal, permission):
-        raise PermissionDeniedError(f"this needs the permission `{permission}`")
+        raise PermissionDeniedError(_("this needs the permission `%(name)s`") % {"name": permission})
 
 
 def may_environment(principal: Principal, slug: str) -> bool:

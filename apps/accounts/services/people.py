@@ -11,6 +11,8 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from apps.accounts.access import Permission, require
 from apps.accounts.errors import LastAdminError, LinkInvalidError, UserInvalidError
@@ -19,7 +21,8 @@ from apps.accounts.secret_links import hash_secret, make_secret
 from apps.accounts.services.sessions import sessions_end
 from apps.events.notices import announce
 
-LAST_ADMIN = "this is the last administrator: make another one first"
+LAST_ADMIN = gettext_noop("this is the last administrator: make another one first")
+LINK_DEAD = gettext_noop("this link does not work any more: ask for a new one")
 INVITATION_LASTS = timedelta(days=7)
 
 
@@ -58,18 +61,19 @@ def _user_add(*, username: str, password: str, role: str, display_name: str, by:
     except ValidationError as exc:
         details += [{"path": "password", "code": "invalid", "message": message} for message in exc.messages]
     if details:
-        raise UserInvalidError("the person cannot be added: see details", details)
+        raise UserInvalidError(_("the person cannot be added: see details"), details)
     user.set_password(password)
     try:
         with transaction.atomic():
             user.save(force_insert=True)
     except IntegrityError as exc:  # another one was faster
-        raise UserInvalidError(f"the user name `{user.username}` is taken", [_TAKEN]) from exc
+        raise UserInvalidError(_("the user name `%(name)s` is taken") % {"name": user.username}, [_taken()]) from exc
     announce("user.changed", id=user.pk)
     return user
 
 
-_TAKEN = {"path": "username", "code": "taken", "message": "this user name is taken"}
+def _taken() -> dict[str, str]:
+    return {"path": "username", "code": "taken", "message": _("this user name is taken")}
 
 
 def _mistakes(user: User) -> list[dict[str, str]]:
@@ -126,7 +130,8 @@ def user_invite(*, role: str, by: User, at: datetime, display_name: str = "") ->
 def _check_role(role: str) -> None:
     if role and role not in Role.values:
         raise UserInvalidError(
-            f"there is no role `{role}`", [{"path": "role", "code": "unknown_role", "message": f"no role `{role}`"}]
+            _("there is no role `%(role)s`") % {"role": role},
+            [{"path": "role", "code": "unknown_role", "message": _("there is no such role")}],
         )
 
 
@@ -155,9 +160,9 @@ def invitation_accept(secret: str, *, username: str, password: str, at: datetime
     """
     invitation = Invitation.objects.select_for_update().filter(secret_hash=hash_secret(secret)).first()
     if invitation is None or not invitation.is_usable(at):
-        raise LinkInvalidError("this link does not work any more: ask for a new one")
+        raise LinkInvalidError(_(LINK_DEAD))
     if invitation.created_by is not None and not invitation.created_by.is_active:
-        raise LinkInvalidError("this link does not work any more: ask for a new one")
+        raise LinkInvalidError(_(LINK_DEAD))
     user = _user_add(
         username=username,
         password=password,
@@ -181,7 +186,7 @@ def user_set_role(user: User, *, role: str, by: User) -> User:
     _check_role(role)
     user, others = _locked_with_admins(user)
     if user.role == Role.ADMIN and user.is_active and role != Role.ADMIN and not others:
-        raise LastAdminError(LAST_ADMIN)
+        raise LastAdminError(_(LAST_ADMIN))
     if user.role != role:
         user.role = role
         user.save(update_fields=["role"])
@@ -199,7 +204,7 @@ def user_deactivate(user: User, *, by: User) -> User:
     require(by, Permission.USERS_MANAGE)
     user, others = _locked_with_admins(user)
     if user.role == Role.ADMIN and user.is_active and not others:
-        raise LastAdminError(LAST_ADMIN)
+        raise LastAdminError(_(LAST_ADMIN))
     if user.is_active:
         user.is_active = False
         user.save(update_fields=["is_active"])
@@ -259,7 +264,7 @@ def password_change(user: User, *, password: str, keep_session: str | None) -> U
         validate_password(password, user)
     except ValidationError as exc:
         details = [{"path": "password", "code": "invalid", "message": message} for message in exc.messages]
-        raise UserInvalidError("the password cannot be used: see details", details) from exc
+        raise UserInvalidError(_("the password cannot be used: see details"), details) from exc
     user.set_password(password)
     user.save(update_fields=["password"])
     sessions_end(user, keep=keep_session)
@@ -277,7 +282,7 @@ def password_reset_link(user: User, *, by: User | None) -> ResetLink:
     if by is not None:
         require(by, Permission.USERS_MANAGE)
     if not user.is_active:
-        raise LinkInvalidError(f"`{user.username}` is deactivated")
+        raise LinkInvalidError(_("`%(name)s` is deactivated") % {"name": user.username})
     return ResetLink(user, default_token_generator.make_token(user))
 
 
@@ -291,7 +296,7 @@ def password_reset(user_id: uuid.UUID, *, secret: str, password: str) -> User:
     """
     user = User.objects.select_for_update().filter(pk=user_id, is_active=True).first()
     if user is None or not default_token_generator.check_token(user, secret):
-        raise LinkInvalidError("this link does not work any more: ask for a new one")
+        raise LinkInvalidError(_(LINK_DEAD))
     return password_change(user, password=password, keep_session=None)
 
 
@@ -304,7 +309,8 @@ def preferences_save(user: User, *, display_name: str, language: str, theme: str
     """
     if theme not in Theme.values:
         raise UserInvalidError(
-            f"there is no theme `{theme}`", [{"path": "theme", "code": "invalid", "message": f"no theme `{theme}`"}]
+            _("there is no theme `%(theme)s`") % {"theme": theme},
+            [{"path": "theme", "code": "invalid", "message": _("there is no such theme")}],
         )
     user = _locked(user)
     user.display_name, user.language, user.theme = display_name.strip()[:100], language, theme

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import Q
+from django.utils.translation import gettext as _
 
 from apps.accounts.access import Permission, permissions_of, require
 from apps.accounts.errors import ScopeError, TokenInvalidError
@@ -67,12 +68,12 @@ def _check_scopes(scopes: Collection[str], by: User | None) -> None:
     wrong = [scope for scope in scopes if scope not in grantable]
     if not scopes:
         raise ScopeError(
-            "a token needs at least one scope",
-            [{"path": "scopes", "code": "required", "message": "choose at least one"}],
+            _("a token needs at least one scope"),
+            [{"path": "scopes", "code": "required", "message": _("choose at least one")}],
         )
     if wrong:
         raise ScopeError(
-            f"these scopes cannot be given: {', '.join(f'`{scope}`' for scope in wrong)}",
+            _("these scopes cannot be given: %(names)s") % {"names": ", ".join(f"`{scope}`" for scope in wrong)},
             [{"path": "scopes", "code": "scope_not_allowed", "message": f"`{scope}`"} for scope in wrong],
         )
 
@@ -103,7 +104,7 @@ def token_authenticate(secret_text: str, at: datetime) -> ApiToken:
     token = ApiToken.objects.select_related("created_by").filter(secret_hash=wanted).first()
     # Found by hash, so time tells nothing about the secret; the comparison makes it independent of the collation.
     if token is None or not hmac.compare_digest(token.secret_hash, wanted) or not token.is_usable(at):
-        raise TokenInvalidError("the token is unknown, revoked or expired")
+        raise TokenInvalidError(_("the token is unknown, revoked or expired"))
     token_seen(token, at=at)
     return token
 
