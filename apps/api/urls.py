@@ -1,5 +1,36 @@
 """Paths of the programs' door, below /api/v1/."""
 
-from django.urls import URLPattern
+from django.urls import path
+from drf_spectacular.views import SpectacularJSONAPIView
 
-urlpatterns: list[URLPattern] = []
+import apps.accounts.converters  # noqa: F401 - registers <approval_id:…> and its like
+from apps.api.views import approvals, audit, draft, environments, explain, registry, snapshots
+from apps.api.views.records import RECORD_VIEWS
+
+urlpatterns = [
+    path("openapi.json", SpectacularJSONAPIView.as_view(), name="openapi"),
+    path("environments", environments.Environments.as_view(), name="api-environments"),
+    path("tools", registry.Tools.as_view(), name="api-tools"),
+    path("plugins", registry.Plugins.as_view(), name="api-plugins"),
+    path("explain", explain.Explain.as_view(), name="api-explain"),
+    path("document", draft.Document.as_view(), name="api-document"),
+    path("draft/changes", draft.Changes.as_view(), name="api-draft-changes"),
+    path("draft/lint", draft.Lint.as_view(), name="api-draft-lint"),
+    path("snapshots/<str:at>", snapshots.Snapshot.as_view(), name="api-snapshot"),
+    path("publications", snapshots.Publications.as_view(), name="api-publications"),
+    path("publications/rollback", snapshots.Rollback.as_view(), name="api-rollback"),
+    path("approvals", approvals.Approvals.as_view(), name="api-approvals"),
+    path("approvals/<approval_id:approval_id>", approvals.ApprovalDetail.as_view(), name="api-approval"),
+    path(
+        "approvals/<approval_id:approval_id>/resolve", approvals.ApprovalResolve.as_view(), name="api-approval-resolve"
+    ),
+    path("audit/calls", audit.Calls.as_view(), name="api-audit-calls"),
+    path("audit/calls/<call_id:call_id>", audit.CallDetail.as_view(), name="api-audit-call"),
+    path("audit/entries", audit.Entries.as_view(), name="api-audit-entries"),
+    path("audit/export", audit.Export.as_view(), name="api-audit-export"),
+]
+for stem, (listing, detail) in RECORD_VIEWS.items():
+    urlpatterns += [
+        path(stem, listing.as_view(), name=f"api-{stem}"),
+        path(f"{stem}/<record_id:record_id>", detail.as_view(), name=f"api-{stem}-detail"),
+    ]

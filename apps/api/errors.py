@@ -1,0 +1,75 @@
+"""The one place where errors become answers of the programs' door.
+
+Every answer that is not a success has the shape `{"code", "message", "details": [{"path", "code", "message"}]}`.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from rest_framework import exceptions, status
+from rest_framework.response import Response
+
+from apps.firewall.errors import FirewallError
+
+STATUS_OF_CODE: dict[str, int] = {
+    "permission_denied": status.HTTP_403_FORBIDDEN,
+    "not_found": status.HTTP_404_NOT_FOUND,
+    "approval_not_found": status.HTTP_404_NOT_FOUND,
+    "grant_not_found": status.HTTP_404_NOT_FOUND,
+    "conflict": status.HTTP_409_CONFLICT,
+    "publication_conflict": status.HTTP_409_CONFLICT,
+    "approval_already_decided": status.HTTP_409_CONFLICT,
+    "approval_expired": status.HTTP_409_CONFLICT,
+    "approval_cancelled": status.HTTP_409_CONFLICT,
+    "audit_unavailable": status.HTTP_503_SERVICE_UNAVAILABLE,
+}
+"""Codes of the rooms whose status is not 422, the answer to a request that was understood and refused."""
+
+
+def problem(code: str, message: str, details: list[dict[str, str]] | None = None) -> dict[str, Any]:
+    return {"code": code, "message": message, "details": details or []}
+
+
+def _details(value: Any, path: str = "") -> Iterator[dict[str, str]]:
+    """Flatten DRF's nested error details to one line a mistake, with its path."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            place = "" if key == "non_field_errors" else str(key)
+            yield from _details(inner, f"{path}.{place}".strip("."))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _details(inner, path if not isinstance(inner, dict | list) else f"{path}[{index}]")
+    else:
+        yield {"path": path, "code": getattr(value, "code", "invalid"), "message": str(value)}
+
+
+def exception_handler(exc: Exception, context: dict[str, Any]) -> Response | None:  # noqa: ARG001 - the hook's signature
+    """Translate an exception of a view into the one error shape.
+
+    Anything unknown is not translated: it is a defect, answered by Django's own 500 and logged.
+    """
+    if isinstance(exc, FirewallError):
+        details = getattr(exc, "details", None)
+        return Response(
+            problem(exc.code, exc.message, details),
+            status=STATUS_OF_CODE.get(exc.code, status.HTTP_422_UNPROCESSABLE_ENTITY),
+        )
+    if isinstance(exc, Http404):
+        exc = exceptions.NotFound()
+    elif isinstance(exc, PermissionDenied):
+        exc = exceptions.PermissionDenied()
+    if not isinstance(exc, exceptions.APIException):
+        return None
+    headers = {}
+    if exc.status_code == status.HTTP_401_UNAUTHORIZED:
+        headers["WWW-Authenticate"] = "Bearer"
+    wait_s = getattr(exc, "wait", None)  # of a throttle
+    if wait_s is not None:
+        headers["Retry-After"] = str(int(wait_s) + 1)
+    if isinstance(exc, exceptions.ValidationError):
+        body = problem("invalid_request", "the request has mistakes", list(_details(exc.detail)))
+    else:
+        body = problem(str(exc.get_codes()), str(exc.detail))
+    return Response(body, status=exc.status_code, headers=headers)

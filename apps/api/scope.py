@@ -1,0 +1,38 @@
+"""What a request is about: the principal behind it, and the environment it names."""
+
+from typing import TYPE_CHECKING, Any, cast
+
+from rest_framework.exceptions import NotFound
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+
+from apps.accounts.access import Permission, Principal, may, may_environment
+from apps.registry.selectors import environments
+
+if TYPE_CHECKING:
+    from rest_framework.views import APIView  # at run time a circle: its class attributes name this module
+
+
+class NeedsPermission(BasePermission):
+    """Let through who has the permission that the view's table names for the method.
+
+    A view without an entry for a method answers nobody: forgetting one closes the door.
+    """
+
+    def has_permission(self, request: Request, view: "APIView") -> bool:
+        table: dict[str, Permission] = getattr(view, "permissions", {})
+        wanted = table.get("GET" if request.method in {"HEAD", "OPTIONS"} else request.method or "")
+        return wanted is not None and may(cast(Principal, request.user), wanted)
+
+
+def environment_of(request: Request) -> Any:
+    """Find the environment that `?environment=` names; the first one when it names none.
+
+    Raises:
+        NotFound: there is none, or the token belongs to another one.
+    """
+    wanted = request.query_params.get("environment", "")
+    for environment in environments():
+        if may_environment(cast(Principal, request.user), environment.slug) and wanted in {"", environment.slug}:
+            return environment
+    raise NotFound(f"no environment `{wanted}`" if wanted else "no environment")

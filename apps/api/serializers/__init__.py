@@ -1,0 +1,1 @@
+"""What programs read and write, as JSON. Shapes only: rules live in the rooms."""

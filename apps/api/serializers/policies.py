@@ -1,0 +1,171 @@
+"""Publications, snapshots, documents, and what the engine explains."""
+
+from dataclasses import asdict
+from typing import Any, ClassVar
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from apps.firewall.engine.answers import Decision, Explanation, Step
+from apps.firewall.identifiers import show_id
+from apps.policies.models import Publication
+
+
+class PublicationSerializer(serializers.ModelSerializer[Publication]):
+    id = serializers.SerializerMethodField()
+    digest = serializers.CharField(source="snapshot_id", read_only=True)
+    rollback_of = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Publication
+        fields: ClassVar = ["id", "number", "digest", "message", "actor", "published_at", "rollback_of"]
+
+    def get_id(self, publication: Publication) -> str:
+        return show_id("pub", publication.pk)
+
+    @extend_schema_field(serializers.CharField(allow_null=True))
+    def get_rollback_of(self, publication: Publication) -> str | None:
+        return None if publication.rollback_of_id is None else show_id("pub", publication.rollback_of_id)
+
+
+class PublishSerializer(serializers.Serializer[Any]):
+    message = serializers.CharField(allow_blank=True, help_text="Why; people read it in the history.")
+    expected_live = serializers.CharField(
+        allow_blank=True, help_text="Digest that was live when the draft was reviewed; empty when nothing was."
+    )
+
+
+class RollbackSerializer(PublishSerializer):
+    publication = serializers.CharField(help_text="The publication (`pub_…`) whose snapshot becomes live again.")
+
+
+class DocumentSerializer(serializers.Serializer[Any]):
+    document = serializers.CharField(
+        required=False, allow_null=True, trim_whitespace=False, help_text="openclaw.json as JSON5 text."
+    )
+    approvals = serializers.CharField(
+        required=False, allow_null=True, trim_whitespace=False, help_text="The exec approvals document as JSON5 text."
+    )
+
+
+class DocumentsSerializer(serializers.Serializer[Any]):
+    document = serializers.DictField(help_text="openclaw.json in its current form; secrets are placeholders.")
+    approvals = serializers.DictField(allow_null=True)
+
+
+class DiagnosticSerializer(serializers.Serializer[Any]):
+    severity = serializers.CharField()
+    path = serializers.CharField()
+    code = serializers.CharField()
+    message = serializers.CharField()
+
+
+class ImportReportSerializer(serializers.Serializer[Any]):
+    counts = serializers.DictField(child=serializers.IntegerField())
+    records = serializers.DictField(child=serializers.IntegerField())
+    diagnostics = DiagnosticSerializer(many=True)
+
+
+class DraftChangeSerializer(serializers.Serializer[Any]):
+    action = serializers.CharField()
+    kind = serializers.CharField()
+    record = serializers.SerializerMethodField()
+    label = serializers.CharField(help_text="Place in the document.")  # type: ignore[assignment]  # the room's word
+    field = serializers.CharField(allow_blank=True)
+    before = serializers.JSONField(allow_null=True)
+    after = serializers.JSONField(allow_null=True)
+    actor = serializers.CharField()
+    at = serializers.DateTimeField()
+
+    def get_record(self, change: Any) -> str:
+        return show_id("rec", change.record)
+
+
+class ContextSerializer(serializers.Serializer[Any]):
+    """What is known about a call; absent means not known. Agent, depth and group follow from `session_key`."""
+
+    agent_id = serializers.CharField(required=False)
+    session_key = serializers.CharField(required=False)
+    spawned_by = serializers.CharField(required=False)
+    provider = serializers.CharField(required=False)
+    model_id = serializers.CharField(required=False)
+    channel = serializers.CharField(required=False)
+    account_id = serializers.CharField(required=False)
+    group_id = serializers.CharField(required=False)
+    group_channel = serializers.CharField(required=False)
+    group_space = serializers.CharField(required=False)
+    sender_id = serializers.CharField(required=False)
+    sender_username = serializers.CharField(required=False)
+    sender_name = serializers.CharField(required=False)
+    sender_e164 = serializers.CharField(required=False)
+    sender_is_owner = serializers.BooleanField(required=False, allow_null=True, default=None)
+    sandboxed = serializers.BooleanField(required=False)
+    subagent_depth = serializers.IntegerField(required=False, min_value=0)
+    runtime_tools = serializers.ListField(child=serializers.CharField(), required=False)
+    inherit_runtime_tools = serializers.BooleanField(required=False)
+
+
+@extend_schema_field(ContextSerializer)
+class ContextField(serializers.DictField):
+    """A context; the engine itself reads it and names what is wrong."""
+
+
+class ExplainSerializer(serializers.Serializer[Any]):
+    context = ContextField(help_text="Members of the schema Context.")  # type: ignore[assignment]  # the engine's word
+    tool = serializers.CharField(required=False, help_text="Explain this tool alone, every layer's answer.")
+    at = serializers.CharField(
+        default="live", help_text="`live`, `draft`, or the digest of a snapshot that was published here."
+    )
+
+
+class DecisionSerializer(serializers.Serializer[Any]):
+    tool = serializers.CharField()
+    allowed = serializers.BooleanField()
+    layer = serializers.CharField(allow_null=True)
+    label = serializers.CharField(allow_null=True)  # type: ignore[assignment]  # the engine's word
+    rule = serializers.CharField(allow_null=True)
+    reason = serializers.CharField()
+
+
+class ExplanationSerializer(serializers.Serializer[Any]):
+    digest = serializers.CharField()
+    error = serializers.CharField(allow_null=True)
+    resolution = serializers.DictField(allow_null=True)
+    allowed = serializers.ListField(child=serializers.CharField())
+    layers = serializers.ListField(child=serializers.DictField())
+    warnings = serializers.ListField(child=serializers.DictField())
+
+
+class ToolExplanationSerializer(serializers.Serializer[Any]):
+    digest = serializers.CharField()
+    decision = DecisionSerializer()
+    steps = serializers.ListField(child=serializers.DictField())
+
+
+def explanation_json(digest: str, explanation: Explanation) -> dict[str, Any]:
+    """Write an explanation as JSON; tools that a layer removed stand in it with rule and reason."""
+    return {
+        "digest": digest,
+        "error": explanation.error,
+        "resolution": None if explanation.resolution is None else asdict(explanation.resolution),
+        "allowed": list(explanation.allowed),
+        "layers": [
+            {
+                "number": layer.number,
+                "key": layer.key,
+                "label": layer.label,
+                "applied": layer.applied,
+                "source": layer.source,
+                "policy": None if layer.policy is None else asdict(layer.policy),
+                "before": layer.before,
+                "after": layer.after,
+                "removed": [removal._asdict() for removal in layer.removed],
+            }
+            for layer in explanation.layers
+        ],
+        "warnings": [asdict(warning) for warning in explanation.warnings],
+    }
+
+
+def tool_explanation_json(digest: str, decision: Decision, steps: tuple[Step, ...]) -> dict[str, Any]:
+    return {"digest": digest, "decision": decision._asdict(), "steps": [asdict(step) for step in steps]}

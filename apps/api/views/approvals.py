@@ -1,0 +1,78 @@
+"""Requests that wait for a person, and answers to them."""
+
+from typing import cast
+from uuid import UUID
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from apps.accounts.access import Permission, Principal
+from apps.api.scope import environment_of
+from apps.api.serializers.approvals import ApprovalSerializer, ResolveSerializer
+from apps.api.serializers.shared import ProblemSerializer
+from apps.api.views.parameters import ENVIRONMENT, STATE
+from apps.approvals.access import approval_access
+from apps.approvals.drafts import GrantScope
+from apps.approvals.selectors import approvals_pending, approvals_recent
+from apps.approvals.services import approval_resolve
+
+RECENT_LIMIT = 200
+
+
+class Approvals(APIView):
+    permissions = {"GET": Permission.APPROVALS_READ}
+
+    @extend_schema(
+        operation_id="approvals_list",
+        summary="List requests that wait, or that ended last",
+        parameters=[ENVIRONMENT, STATE],
+        responses=ApprovalSerializer(many=True),
+    )
+    def get(self, request: Request) -> Response:
+        environment = environment_of(request)
+        if request.query_params.get("state", "pending") == "recent":
+            found = approvals_recent(environment, limit=RECENT_LIMIT)
+        else:
+            found = list(approvals_pending(environment)[:RECENT_LIMIT])
+        return Response(ApprovalSerializer(found, many=True).data)
+
+
+class ApprovalDetail(APIView):
+    permissions = {"GET": Permission.APPROVALS_READ}
+
+    @extend_schema(
+        operation_id="approvals_get",
+        summary="Read one request",
+        responses={200: ApprovalSerializer, 404: ProblemSerializer},
+    )
+    def get(self, request: Request, approval_id: UUID) -> Response:
+        return Response(ApprovalSerializer(approval_access(cast(Principal, request.user), approval_id)).data)
+
+
+class ApprovalResolve(APIView):
+    permissions = {"POST": Permission.APPROVALS_RESOLVE}
+
+    @extend_schema(
+        operation_id="approvals_resolve",
+        summary="Answer a request; the first answer wins",
+        request=ResolveSerializer,
+        responses={200: ApprovalSerializer, 404: ProblemSerializer, 409: ProblemSerializer, 422: ProblemSerializer},
+    )
+    def post(self, request: Request, approval_id: UUID) -> Response:
+        principal = cast(Principal, request.user)
+        approval = approval_access(principal, approval_id, write=True)
+        wanted = ResolveSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        scope = wanted.validated_data.get("scope")
+        approval = approval_resolve(
+            approval,
+            decision=wanted.validated_data["decision"],
+            by=principal,
+            at=timezone.now(),
+            reason=wanted.validated_data["reason"],
+            scope=GrantScope(**scope) if scope else None,
+        )
+        return Response(ApprovalSerializer(approval).data)

@@ -1,0 +1,125 @@
+"""The ledger for programs: calls, entries, and everything that matches as one stream."""
+
+from dataclasses import fields, replace
+from typing import Any, cast
+from uuid import UUID
+
+from django.http import StreamingHttpResponse
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from apps.accounts.access import Permission, Principal, may_environment
+from apps.api.scope import environment_of
+from apps.api.serializers.audit import CallDetailSerializer, CallPageSerializer, EntryPageSerializer
+from apps.api.serializers.shared import ProblemSerializer
+from apps.api.views.parameters import ENVIRONMENT
+from apps.audit.exports import export_stream
+from apps.audit.filters import INSTANTS, LISTS, EntryFilters
+from apps.audit.selectors import call_record, calls, entries
+
+CONTENT_TYPES = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
+FILTERS = [
+    ENVIRONMENT,
+    *(
+        OpenApiParameter(
+            field.name,
+            OpenApiTypes.DATETIME if field.name in INSTANTS else OpenApiTypes.STR,
+            many=field.name in LISTS,
+        )
+        for field in fields(EntryFilters)
+        if field.name != "environment"
+    ),
+    OpenApiParameter("q", OpenApiTypes.STR, description="As in the console: `tool:exec agent:bot words`."),
+]
+PAGING = [
+    OpenApiParameter("after", OpenApiTypes.STR, description="Cursor from `older`."),
+    OpenApiParameter("before", OpenApiTypes.STR, description="Cursor from `newer`."),
+    OpenApiParameter("limit", OpenApiTypes.INT, default=50, description="At most 500."),
+]
+FORMAT = OpenApiParameter("as", OpenApiTypes.STR, enum=sorted(CONTENT_TYPES), default="jsonl")
+
+
+def filters_of(request: Request) -> EntryFilters:
+    """Read the filters of a request, within its environment.
+
+    Raises:
+        FilterError: names each value that cannot be read.
+    """
+    filters = EntryFilters.read(request.query_params).with_search(request.query_params.get("q", ""))
+    return replace(filters, environment=environment_of(request).slug)
+
+
+def paging_of(request: Request) -> dict[str, Any]:
+    limit = request.query_params.get("limit", "50")
+    return {
+        "after": request.query_params.get("after", ""),
+        "before": request.query_params.get("before", ""),
+        "limit": int(limit) if limit.isascii() and limit.isdigit() else 50,
+    }
+
+
+class Calls(APIView):
+    permissions = {"GET": Permission.AUDIT_READ}
+
+    @extend_schema(
+        operation_id="audit_calls_list",
+        summary="List calls, newest first",
+        parameters=[*FILTERS, *PAGING],
+        responses={200: CallPageSerializer, 422: ProblemSerializer},
+    )
+    def get(self, request: Request) -> Response:
+        return Response(CallPageSerializer(calls(filters_of(request), **paging_of(request))).data)
+
+
+class CallDetail(APIView):
+    permissions = {"GET": Permission.AUDIT_READ}
+
+    @extend_schema(
+        operation_id="audit_calls_get",
+        summary="Read one call with every entry that tells of it",
+        responses={200: CallDetailSerializer, 404: ProblemSerializer},
+    )
+    def get(self, request: Request, call_id: UUID) -> Response:
+        call = call_record(call_id)
+        if call is None or not may_environment(cast(Principal, request.user), call.environment):
+            raise NotFound("the ledger knows no such call")
+        return Response(CallDetailSerializer(call).data)
+
+
+class Entries(APIView):
+    permissions = {"GET": Permission.AUDIT_READ}
+
+    @extend_schema(
+        operation_id="audit_entries_list",
+        summary="List entries, newest first",
+        parameters=[*FILTERS, *PAGING],
+        responses={200: EntryPageSerializer, 422: ProblemSerializer},
+    )
+    def get(self, request: Request) -> Response:
+        return Response(EntryPageSerializer(entries(filters_of(request), **paging_of(request))).data)
+
+
+class Export(APIView):
+    permissions = {"GET": Permission.AUDIT_EXPORT}
+
+    @extend_schema(
+        operation_id="audit_export",
+        summary="Stream every entry that matches, oldest first, without a limit",
+        parameters=[*FILTERS, FORMAT],
+        responses={200: OpenApiTypes.BINARY, 422: ProblemSerializer},
+    )
+    def get(self, request: Request) -> StreamingHttpResponse:
+        wanted = request.query_params.get("as", "jsonl")
+        lines = export_stream(
+            cast(Principal, request.user), filters=filters_of(request), format_name=wanted, at=timezone.now()
+        )
+        return StreamingHttpResponse(
+            lines,
+            content_type=CONTENT_TYPES[wanted],
+            headers={"Content-Disposition": f'attachment; filename="audit.{wanted}"', "Cache-Control": "no-store"},
+        )

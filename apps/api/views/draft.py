@@ -1,0 +1,86 @@
+"""The working draft as a whole: import, export, what changed, what the lint says."""
+
+from dataclasses import asdict
+from typing import Any, cast
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from apps.accounts.access import Permission, Principal
+from apps.api.scope import environment_of
+from apps.api.serializers.policies import (
+    DiagnosticSerializer,
+    DocumentSerializer,
+    DocumentsSerializer,
+    DraftChangeSerializer,
+    ImportReportSerializer,
+)
+from apps.api.serializers.shared import ProblemSerializer
+from apps.api.views.parameters import ENVIRONMENT
+from apps.policies.selectors import approvals_export, document_export, draft_changes, lint
+from apps.policies.services.documents import document_import
+
+
+class Document(APIView):
+    permissions = {"GET": Permission.POLICY_READ, "PUT": Permission.POLICY_WRITE}
+
+    @extend_schema(
+        operation_id="document_get",
+        summary="Export the draft as openclaw.json; secrets are placeholders",
+        parameters=[ENVIRONMENT],
+        responses=DocumentsSerializer,
+    )
+    def get(self, request: Request) -> Response:
+        environment = environment_of(request)
+        return Response({"document": document_export(environment), "approvals": approvals_export(environment)})
+
+    @extend_schema(
+        operation_id="document_put",
+        summary="Import openclaw.json: it becomes the draft, whole or not at all",
+        parameters=[ENVIRONMENT],
+        request=DocumentSerializer,
+        responses={200: ImportReportSerializer, 422: ProblemSerializer},
+    )
+    def put(self, request: Request) -> Response:
+        environment = environment_of(request)
+        given = DocumentSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        report = document_import(
+            environment,
+            given.validated_data.get("document"),
+            approvals=given.validated_data.get("approvals"),
+            by=cast(Principal, request.user),
+        )
+        return Response({**asdict(report), "diagnostics": _findings(report.diagnostics)})
+
+
+class Changes(APIView):
+    permissions = {"GET": Permission.POLICY_READ}
+
+    @extend_schema(
+        operation_id="draft_changes",
+        summary="List what differs from what is live",
+        parameters=[ENVIRONMENT],
+        responses=DraftChangeSerializer(many=True),
+    )
+    def get(self, request: Request) -> Response:
+        return Response(DraftChangeSerializer(draft_changes(environment_of(request)), many=True).data)
+
+
+class Lint(APIView):
+    permissions = {"GET": Permission.POLICY_READ}
+
+    @extend_schema(
+        operation_id="draft_lint",
+        summary="List what the draft's records probably do not mean",
+        parameters=[ENVIRONMENT],
+        responses=DiagnosticSerializer(many=True),
+    )
+    def get(self, request: Request) -> Response:
+        return Response(_findings(lint(environment_of(request))))
+
+
+def _findings(found: Any) -> Any:
+    return DiagnosticSerializer(found, many=True).data

@@ -1,0 +1,77 @@
+"""Why is a tool there, or not: the engine's own answer, for people's programs with the right to ask."""
+
+from typing import Any
+
+from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema
+from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from apps.accounts.access import Permission
+from apps.api.scope import environment_of
+from apps.api.serializers.policies import (
+    ExplainSerializer,
+    ExplanationSerializer,
+    ToolExplanationSerializer,
+    explanation_json,
+    tool_explanation_json,
+)
+from apps.api.serializers.shared import ProblemSerializer
+from apps.api.views.parameters import ENVIRONMENT
+from apps.firewall.engine.context import CallContext, ContextError
+from apps.firewall.engine.decide import decide, explain, explain_tool
+from apps.firewall.engine.snapshot import Snapshot
+from apps.policies.selectors import draft_snapshot, live_snapshot, publications
+from apps.policies.snapshots import snapshot_loaded
+
+
+def snapshot_at(environment: Any, at: str) -> Snapshot:
+    """Find the snapshot that a request asks about.
+
+    Raises:
+        NotFound: nothing is live, or no such snapshot was published in this environment.
+    """
+    if at == "draft":
+        return draft_snapshot(environment)
+    if at == "live":
+        live = live_snapshot(environment)
+        if live is None:
+            raise NotFound("nothing has been published yet")
+        return live
+    if not publications(environment).filter(snapshot_id=at).exists():
+        raise NotFound(f"no snapshot `{at[:64]}` was published here")
+    return snapshot_loaded(at)
+
+
+class Explain(APIView):
+    permissions = {"POST": Permission.EXPLAIN}
+
+    @extend_schema(
+        operation_id="explain",
+        summary="Explain one tool, or all tools layer by layer, in a context",
+        parameters=[ENVIRONMENT],
+        request=ExplainSerializer,
+        responses={
+            200: PolymorphicProxySerializer(
+                component_name="ExplainAnswer",
+                serializers=[ExplanationSerializer, ToolExplanationSerializer],
+                resource_type_field_name=None,
+            ),
+            404: ProblemSerializer,
+        },
+    )
+    def post(self, request: Request) -> Response:
+        environment = environment_of(request)
+        asked = ExplainSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        try:
+            context = CallContext.from_json(asked.validated_data["context"])
+        except ContextError as exc:
+            raise ValidationError({f"context.{exc.field}": [exc.message]}) from exc
+        snapshot = snapshot_at(environment, asked.validated_data["at"])
+        tool = asked.validated_data.get("tool")
+        if tool is None:
+            return Response(explanation_json(snapshot.digest, explain(snapshot, context)))
+        decision, steps = decide(snapshot, context, tool), explain_tool(snapshot, context, tool)
+        return Response(tool_explanation_json(snapshot.digest, decision, steps))

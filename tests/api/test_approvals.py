@@ -1,0 +1,104 @@
+"""Requests to a person, answered by programs."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from apps.approvals.drafts import ApprovalDraft
+from apps.approvals.services import approval_request
+from apps.firewall.identifiers import new_id
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def request_of(environment: Any) -> Any:
+    def make(**fields: Any) -> Any:
+        values: dict[str, Any] = {
+            "environment": environment,
+            "call_id": new_id(),
+            "kind": "exec",
+            "tool": "exec",
+            "action": {"argv": ["/bin/echo", "hello"]},
+            "argv": ["echo", "hello"],
+            "command": "echo hello",
+            "agent": "main",
+            "resolved_path": "/bin/echo",
+        }
+        return approval_request(ApprovalDraft(**values | fields), at=timezone.now())
+
+    return make
+
+
+def test_a_pending_request_is_listed_and_read(program: Any, request_of: Any) -> None:
+    approval = request_of()
+    reader = program("approvals_read")
+
+    [listed] = reader.get("approvals").json()
+
+    assert listed == reader.get(f"approvals/{approval.shown_id}").json()
+    assert (listed["command"], listed["state"]) == ("echo hello", "requested")
+    assert "sealed_action" not in listed
+
+
+def test_the_first_answer_wins_and_the_second_hears_who_it_was(program: Any, request_of: Any, operator: Any) -> None:
+    approval = request_of()
+    path = f"approvals/{approval.shown_id}/resolve"
+
+    first = program("approvals_read", "approvals_resolve", name="night").post(path, {"decision": "allow-once"})
+    late = program("approvals_read", "approvals_resolve").post(path, {"decision": "deny"})
+
+    assert (first.status_code, first.json()["state"]) == (200, "allowed_once")
+    assert (late.status_code, late.json()["code"]) == (409, "approval_already_decided")
+    assert first.json()["decided_by"] in late.json()["message"]
+
+
+def test_reading_is_not_answering(program: Any, request_of: Any) -> None:
+    approval = request_of()
+    reader = program("approvals_read")
+
+    assert reader.post(f"approvals/{approval.shown_id}/resolve", {"decision": "deny"}).status_code == 403
+    assert reader.get(f"approvals/{approval.shown_id}").json()["state"] == "requested"
+
+
+def test_an_unknown_decision_is_refused(program: Any, request_of: Any) -> None:
+    answer = program("approvals_read", "approvals_resolve").post(
+        f"approvals/{request_of().shown_id}/resolve", {"decision": "maybe"}
+    )
+
+    assert answer.status_code == 400
+    assert [detail["path"] for detail in answer.json()["details"]] == ["decision"]
+
+
+def test_an_answer_that_comes_too_late_is_refused(program: Any, request_of: Any) -> None:
+    approval = request_of()
+    type(approval).objects.filter(pk=approval.pk).update(expires_at=timezone.now() - timedelta(seconds=1))
+
+    answer = program("approvals_read", "approvals_resolve").post(
+        f"approvals/{approval.shown_id}/resolve", {"decision": "allow-once"}
+    )
+
+    assert (answer.status_code, answer.json()["code"]) == (409, "approval_expired")
+
+
+def test_a_token_of_another_environment_sees_none(program: Any, request_of: Any, admin: Any) -> None:
+    from apps.registry.services import environment_create
+
+    environment_create(slug="staging", by=admin)
+    stranger = program("approvals_read", environment="staging")
+
+    assert stranger.get("approvals").json() == []
+    assert stranger.get(f"approvals/{request_of().shown_id}").status_code == 404
+
+
+def test_what_ended_is_listed_apart(program: Any, request_of: Any) -> None:
+    approval = request_of()
+    operator = program("approvals_read", "approvals_resolve")
+    operator.post(f"approvals/{approval.shown_id}/resolve", {"decision": "deny", "reason": "not now"})
+
+    [ended] = operator.get("approvals?state=recent").json()
+
+    assert (ended["state"], ended["decision_reason"]) == ("denied", "not now")
+    assert operator.get("approvals").json() == []

@@ -1,0 +1,118 @@
+"""Import, export, explain, publish, roll back, and what is live, as programs do it."""
+
+import json
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_document_goes_in_and_comes_out(program: Any, environment: Any) -> None:
+    admin = program("policy_read", "policy_write")
+    document = {"agents": {"entries": {"main": {"tools": {"deny": ["exec"]}}}}, "logging": {"level": "info"}}
+
+    report = admin.ask("PUT", "document", {"document": json.dumps(document)})
+
+    assert report.status_code == 200, report.json()
+    assert report.json()["counts"]["created"] == 2
+    assert "kept_verbatim" in {finding["code"] for finding in report.json()["diagnostics"]}
+    assert admin.get("document").json()["document"] == document
+
+
+def test_a_bad_document_names_every_mistake_and_changes_nothing(program: Any, draft: Any) -> None:
+    admin = program("policy_read", "policy_write")
+    before = admin.get("document").json()
+
+    answer = admin.ask("PUT", "document", {"document": '{"tools": {"deny": 7, "profile": 1}}'})
+
+    assert (answer.status_code, answer.json()["code"]) == (422, "document_invalid")
+    assert {"tools.deny", "tools.profile"} <= {detail["path"] for detail in answer.json()["details"]}
+    assert admin.get("document").json() == before
+
+
+def test_publishing_needs_what_was_live_and_happens_once(program: Any, draft: Any) -> None:
+    publisher = program("policy_read", "publish")
+
+    first = publisher.post("publications", {"message": "first", "expected_live": ""})
+    second = publisher.post("publications", {"message": "late", "expected_live": ""})
+
+    assert first.status_code == 201
+    assert (second.status_code, second.json()["code"]) == (409, "publication_conflict")
+    assert [row["number"] for row in publisher.get("publications").json()] == [1]
+
+
+def test_a_publication_needs_a_message(program: Any, draft: Any) -> None:
+    answer = program("publish").post("publications", {"message": " ", "expected_live": ""})
+
+    assert answer.status_code in {400, 422}
+    assert "message" in {detail["path"] for detail in answer.json()["details"]}
+
+
+def test_rolling_back_is_one_more_publication(program: Any, published: Any) -> None:
+    admin = program("policy_read", "policy_write", "publish")
+    agent = admin.get("agents").json()["results"][0]
+    admin.ask("PATCH", f"agents/{agent['id']}", {"version": agent["version"], "deny": []})
+    second = admin.post("publications", {"message": "open", "expected_live": published.snapshot_id}).json()
+    first = admin.get("publications").json()[-1]
+
+    back = admin.post(
+        "publications/rollback", {"publication": first["id"], "message": "back", "expected_live": second["digest"]}
+    )
+
+    assert back.status_code == 201
+    assert back.json() | {"number": 3, "digest": first["digest"], "rollback_of": first["id"]} == back.json()
+
+
+def test_a_snapshot_answers_with_its_digest_and_not_twice(program: Any, published: Any) -> None:
+    reader = program("policy_read")
+
+    whole = reader.get("snapshots/live")
+    again = reader.get("snapshots/live", **{"If-None-Match": whole.headers["ETag"]})
+
+    assert whole.headers["ETag"] == f'"{published.snapshot_id}"'
+    assert whole.json()["dialect"] == "2026.9"
+    assert (again.status_code, again.content) == (304, b"")
+    assert reader.get("snapshots/" + "0" * 64).status_code == 404
+
+
+def test_nothing_is_live_before_the_first_publication(program: Any, draft: Any) -> None:
+    assert program("policy_read").get("snapshots/live").status_code == 404
+
+
+def test_explain_names_layer_and_rule(program: Any, published: Any) -> None:
+    answer = program("explain").post("explain", {"context": {"agent_id": "main"}, "tool": "exec"})
+
+    assert answer.status_code == 200
+    decision = answer.json()["decision"]
+    assert (decision["allowed"], decision["layer"], decision["label"]) == (False, "agent", "agents.main.tools.allow")
+    assert decision["rule"] == "agents.main.tools.deny exec"
+    assert [step["label"] for step in answer.json()["steps"] if step["removed_here"]] == ["agents.main.tools.allow"]
+
+
+def test_explain_lists_what_every_layer_removes(program: Any, published: Any) -> None:
+    answer = program("explain").post("explain", {"context": {"agent_id": "main"}, "at": "draft"}).json()
+
+    removed = {removal["tool"]: layer["key"] for layer in answer["layers"] for removal in layer["removed"]}
+    assert removed["exec"] == "agent"
+    assert "exec" not in answer["allowed"]
+    assert set(removed).isdisjoint(answer["allowed"])
+
+
+def test_a_context_that_cannot_be_read_is_named(program: Any, published: Any) -> None:
+    answer = program("explain").post("explain", {"context": {"depth": 3}})
+
+    assert answer.status_code == 400
+    assert [detail["path"] for detail in answer.json()["details"]] == ["context.depth"]
+
+
+def test_changes_since_the_publication_are_listed(program: Any, published: Any) -> None:
+    admin = program("policy_read", "policy_write")
+    assert admin.get("draft/changes").json() == []
+    agent = admin.get("agents").json()["results"][0]
+
+    admin.ask("PATCH", f"agents/{agent['id']}", {"version": agent["version"], "deny": ["exec", "read"]})
+
+    [change] = admin.get("draft/changes").json()
+    assert (change["record"], change["field"]) == (agent["id"], "deny")
+    assert (change["before"], change["after"]) == (["exec"], ["exec", "read"])
