@@ -18,10 +18,11 @@ from apps.firewall.engine.source import (
     SnapshotSource,
     ToolEntry,
 )
+from apps.firewall.engine.warn import MCP_PLUGIN
 from apps.policies.document.secrets import with_masks
 from apps.policies.document.writing import Writer, write_approvals_tree
 from apps.policies.models import Channel, ChannelAccount
-from apps.registry.models import Environment
+from apps.registry.models import Environment, Tool, ToolSource
 from apps.registry.selectors import tools_offered
 
 _SENDERS = """
@@ -72,7 +73,7 @@ def tool_entries(environment: Environment) -> list[ToolEntry]:
     return [
         ToolEntry(
             name=tool.name,
-            plugin=None if tool.plugin is None else tool.plugin.key,
+            plugin=_plugin_of(tool),
             label=tool.label,
             description=tool.description,
             section=tool.section,
@@ -83,6 +84,13 @@ def tool_entries(environment: Environment) -> list[ToolEntry]:
         )
         for tool in tools_offered(environment)
     ]
+
+
+def _plugin_of(tool: Tool) -> str | None:
+    """Tools of MCP servers belong to one plugin of OpenClaw's, whichever the server."""
+    if tool.source == ToolSource.MCP:
+        return MCP_PLUGIN
+    return None if tool.plugin is None else tool.plugin.key
 
 
 class _Rules:

@@ -43,7 +43,7 @@ class Parser:
         self._check_scope(row, ())
         maps = self._take_maps(tree, m.GLOBAL_MAPS, ())
         self._scope_maps(maps, None, ())
-        self._agents(maps["agents", "entries"], row)
+        self._agents(maps["agents", "entries"], has_ownership="ownership" in (tree.get("agents") or ()))
         self._channels(tree)
         row.values["extra"] = kept_template(tree, m.GLOBAL, row.values)
         return self.rows
@@ -67,7 +67,7 @@ class Parser:
 
     # --- scopes ---
 
-    def _agents(self, found: dict[str, Any], global_row: Row) -> None:
+    def _agents(self, found: dict[str, Any], *, has_ownership: bool) -> None:
         path = ("agents", "entries")
         for position, key, tree, place in self._items(found, path):
             if not key.strip():
@@ -79,7 +79,7 @@ class Parser:
             maps = self._take_maps(tree, m.AGENT_MAPS, place)
             self._scope_maps(maps, (key,), place)
             row.values["extra"] = kept_template(tree, m.AGENT, row.values)
-        if len(found) > 1 and global_row.values["ownership"] is None and DIALECTS[self.dialect].agent_entries:
+        if len(found) > 1 and not has_ownership and DIALECTS[self.dialect].agent_entries:
             message = 'several agents need `agents.ownership: "explicit"`'
             self.findings.error(("agents", "ownership"), "ownership_required", message)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from apps.firewall.engine.dialect import PLUGIN_GROUP
 from apps.firewall.engine.names import ANYTHING, fold, follow_renames, normalize_name
+from apps.firewall.engine.warn import MCP_PLUGIN
 from apps.policies.document.shapes import suggestion
 from apps.policies.lint.draft import Draft
 from apps.policies.lint.findings import LintSeverity
@@ -26,7 +27,8 @@ GLOBAL: Blocks = (
 )
 BLOCKS_OF: dict[str, Blocks] = {"global": GLOBAL, "agent": AGENT, "provider": OWN, "sender": OWN, "group": GROUP}
 
-MCP_PLUGIN = "bundle-mcp"
+
+_NONE = ("\0",)  # what no name begins with
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,7 @@ class NameReview:
             yield NameRemark(member, "old_name", "info", entry, f"`{entry}` is an old name", renamed)
         if self._mask(entry) or normal == ANYTHING:
             return
-        if "*" in normal:
+        if "*" in normal and not normal.startswith(self.draft.servers or _NONE):
             yield NameRemark(member, "matches_nothing", "warning", entry, f"`{entry}` matches no tool")
         elif self._exists(follow_renames(dialect, [entry])):
             yield NameRemark(member, "matches_nothing", "info", entry, f"`{entry}` has no tool here at present")
@@ -121,7 +123,7 @@ class NameReview:
             or name in dialect.groups
             or name in self.draft.plugins
             or name in (PLUGIN_GROUP, MCP_PLUGIN)
-            or name.startswith(self.draft.servers or ("\0",))
+            or name.startswith(self.draft.servers or _NONE)
             for name in names
         )
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from apps.firewall.engine.policy import Policy
 from apps.firewall.engine.sandbox_policy import resolve_sandbox_policy
+from apps.firewall.engine.warn import MCP_PLUGIN
 from apps.policies.document.shapes import suggestion
 from apps.policies.lint.draft import Draft
-from apps.policies.lint.names import MCP_PLUGIN
 from apps.policies.lint.reach import Remark
 from apps.policies.profiles import known_profiles
 
