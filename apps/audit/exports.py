@@ -83,23 +83,6 @@ def export_request(by: Principal, *, filters: EntryFilters, format_name: str, at
     return export
 
 
-def export_stream(by: Principal, *, filters: EntryFilters, format_name: str, at: datetime) -> Iterator[bytes]:
-    """Write the entries that match into an answer, for programs. Taking records away is itself recorded.
-
-    Raises:
-        PermissionDeniedError: the principal may not export.
-        ExportFormatError: no such format.
-        AuditUnavailableError: the ledger refuses; nothing is exported.
-    """
-    require(by, Permission.AUDIT_EXPORT)
-    bounded = filters if filters.until is not None else replace(filters, until=at)
-    lines = entry_export(bounded, format_name)
-    changes = {"format": format_name, "filters": bounded.to_json()}
-    actor = str(getattr(by, "actor", "system"))
-    entry_record(EntryDraft(kind=EntryKind.EXPORT, actor=actor, environment=filters.environment, changes=changes))
-    return lines
-
-
 def export_run(export_id: UUID, *, at: datetime) -> bool:
     """Write the file of an export. Harmless to repeat: what is done or runs elsewhere is left alone.
 
