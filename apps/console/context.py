@@ -12,6 +12,7 @@ from apps.accounts.access import Permission, may
 from apps.approvals.selectors import approvals_pending
 from apps.console.environments import environments_of
 from apps.console.menu import Link, ShownSection, menu_of
+from apps.policies.selectors import live_publication
 
 
 @dataclass
@@ -58,6 +59,13 @@ class Shell:
     @cached_property
     def may_read_policy(self) -> bool:
         return self.is_signed_in and may(self.request.user, Permission.POLICY_READ)
+
+    @cached_property
+    def live(self) -> Any:
+        """The publication that gateways enforce; None before the first one."""
+        if not self.may_read_policy or self.environment is None:
+            return None
+        return live_publication(self.environment)
 
     @cached_property
     def server_time_ms(self) -> int:

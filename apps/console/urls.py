@@ -6,7 +6,7 @@ from django.urls import URLPattern, URLResolver, path
 
 import apps.accounts.converters  # noqa: F401 - registers user_id, approval_id, call_id, …
 from apps.accounts.secret_links import INVITATION_ROUTE, PASSWORD_RESET_ROUTE
-from apps.console.views import accounts, approvals, settings
+from apps.console.views import accounts, approvals, audit, exports, settings
 
 access: list[URLPattern | URLResolver] = [
     path("sign-in/", allauth.login, name="account_login"),
@@ -32,7 +32,18 @@ approving: list[URLPattern | URLResolver] = [
     path("approvals/<approval_id:approval_id>/resolve/", approvals.resolve, name="approval-resolve"),
 ]
 
+auditing: list[URLPattern | URLResolver] = [
+    path("audit/", audit.audit, name="audit"),
+    path("audit/rows/", audit.audit, name="audit-rows"),
+    path("audit/new/", audit.new, name="audit-new"),
+    path("audit/calls/<call_id:call_id>/", audit.call, name="audit-call"),
+    path("exports/", exports.exports, name="exports"),
+    path("exports/<uuid:export_id>/", exports.export, name="export"),
+    path("exports/<uuid:export_id>/file/", exports.export_file, name="export-file"),
+]
+
 urlpatterns: list[URLPattern | URLResolver] = [
     *access,
     *approving,
+    *auditing,
 ]

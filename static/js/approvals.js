@@ -80,8 +80,8 @@
     select(all[Math.min(all.length - 1, Math.max(0, at < 0 ? 0 : at + by))], true);
   }
   queue.addEventListener("click", event => { const card = event.target.closest(".ap"); if (card && card !== current() && !event.target.closest("button, a, input, label")) select(card, false); });
-  queue.addEventListener("focusin", event => { const card = event.target.closest(".ap"); if (card && card !== current() && event.target !== card) select(card, false); });
-  document.addEventListener("pointerdown", () => { pointerDown = true; });
+  queue.addEventListener("focusin", event => { const card = event.target.closest(".ap"); if (card && card !== current() && event.target !== card && !pointerDown) select(card, false); });
+  document.addEventListener("pointerdown", () => { pointerDown = true; }, true);
   ["pointerup", "pointercancel"].forEach(name => document.addEventListener(name, () => { pointerDown = false; }));
 
   /* keys: off while typing, in dialogs, with modifiers, while held, just after the list moved, and by choice */

@@ -13,6 +13,7 @@
   const clock = at => new Intl.DateTimeFormat(document.documentElement.lang, { hour: "2-digit", minute: "2-digit", hour12: false }).format(at);
   window.openclaw.now = () => Date.now() + (skewMs ?? Number(words.skew || 0));
   window.openclaw.isLive = () => !ended && socket !== null && socket.readyState === WebSocket.OPEN;
+  window.openclaw.send = message => { if (window.openclaw.isLive()) socket.send(JSON.stringify(message)); };
   window.openclaw.lostAt = () => lostAt;
 
   /* the page itself carries the server's time; a message that travelled less gives a better one */

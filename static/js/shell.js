@@ -128,5 +128,5 @@
 
   /* forms that send themselves when a choice changes; without scripts their button does it */
   document.addEventListener("change", event => { const form = event.target.closest("form[data-autosend]"); if (form) form.requestSubmit(); });
-  findAll("form[data-autosend] [data-without-script]").forEach(button => { button.hidden = true; });
+  findAll("[data-without-script]").forEach(element => { element.hidden = true; });
 })();

@@ -67,6 +67,12 @@ def json_text(value: object) -> SafeString:
     return mark_safe("".join(_json_parts(value, 0)))  # noqa: S308 - each part is escaped below
 
 
+@register.filter
+def json_or_text(value: object) -> SafeString:
+    """Write a text as it is, made visible, anything else as JSON."""
+    return visible(value) if isinstance(value, str) else json_text(value)
+
+
 def _json_parts(value: object, depth: int) -> Iterator[str]:
     if isinstance(value, dict | list) and value:
         is_map = isinstance(value, dict)

@@ -1,0 +1,43 @@
+"""Files of the ledger to take away: ask, watch, get."""
+
+import uuid
+
+from django.db import transaction
+from django.http import FileResponse, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.accounts.access import Permission
+from apps.audit.exports import export_access, export_path, export_request
+from apps.audit.tasks import export_run_task
+from apps.console.gate import ConsoleRequest, gate
+from apps.console.views.audit import read_filters
+
+
+@require_POST
+@gate(Permission.AUDIT_EXPORT)
+def exports(request: ConsoleRequest) -> HttpResponse:
+    """Ask for a file of what the page's filters select."""
+    at = timezone.now()
+    filters = read_filters(request, QueryDict(request.POST.get("query", "")), at)
+    export = export_request(request.user, filters=filters, format_name=request.POST.get("format", ""), at=at)
+    transaction.on_commit(lambda: export_run_task.delay(str(export.pk)))
+    if not request.htmx:
+        return redirect("audit")
+    return render(request, "console/audit/_export.html", {"export": export})
+
+
+@require_safe
+@gate(Permission.AUDIT_EXPORT)
+def export(request: ConsoleRequest, export_id: uuid.UUID) -> HttpResponse:
+    """How far a file is; asks itself again until it is done."""
+    return render(request, "console/audit/_export.html", {"export": export_access(request.user, export_id)})
+
+
+@require_safe
+@gate(Permission.AUDIT_EXPORT)
+def export_file(request: ConsoleRequest, export_id: uuid.UUID) -> FileResponse:
+    found = export_access(request.user, export_id)
+    name = f"openclaw-audit-{found.requested_at:%Y%m%d-%H%M%S}.{found.format}"
+    return FileResponse(export_path(found).open("rb"), as_attachment=True, filename=name)
