@@ -300,7 +300,7 @@ HOSTILE = {
 def test_hostile_text_takes_no_longer_than_its_length(name: str) -> None:
     text = HOSTILE[name]
     quarter = min(_seconds(text[: len(text) // 4]) for _ in range(2))
-    assert _seconds(text) < max(12 * quarter, 1.0)
+    assert _seconds(text) < max(12 * quarter, 5.0)  # a square would take minutes
 
 
 def _seconds(text: str) -> float:
