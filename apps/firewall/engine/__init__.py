@@ -1,1 +1,1 @@
-"""DECIDES: names, layers, snapshots, decisions and their reasons. Standard library only; no clock, no store, no globals."""
+"""DECIDES: names, layers, snapshots, decisions, reasons. Imports the standard library only; no clock, no globals."""

@@ -29,6 +29,7 @@ class Rules(NamedTuple):
     ignored: bool
 
 
+KEPT: Final = 16_384
 _NO_LIST: Final[tuple[str, ...]] = ()
 
 
@@ -75,6 +76,8 @@ class Candidates:
         """
         rules = self._rules.get((policy, examined))
         if rules is None:
+            if len(self._rules) >= KEPT:  # callers bring lists of their own
+                self._rules.clear()
             rules = self._rules[policy, examined] = self._compiled(policy, examined)
         return rules
 
@@ -125,6 +128,8 @@ class Candidates:
         if known is None:
             matcher = compile_names(self.universe.dialect, self.expand((entry,)))
             companion = bool(matcher.entries) and matcher.matches(self.universe.dialect.apply_patch_companion)
+            if len(self._entries) >= KEPT:
+                self._entries.clear()
             known = self._entries[entry] = (self.universe.mask_of(matcher), companion)
         return known
 

@@ -12,13 +12,13 @@ from apps.firewall.engine.groups import ChannelGroups, GroupEntry, GroupMap
 from apps.firewall.engine.owners import OwnerList
 from apps.firewall.engine.policy import Policy
 from apps.firewall.engine.providers import ProviderMap, provider_map
-from apps.firewall.engine.sandbox_policy import resolve_sandbox_policy
+from apps.firewall.engine.sandbox_policy import SandboxPolicy, resolve_sandbox_policy
 from apps.firewall.engine.senders import SenderIndex, compile_senders
 from apps.firewall.engine.session_key import normalize_agent_id
-from apps.firewall.engine.subagents import is_leaf, subagent_policy
+from apps.firewall.engine.subagents import is_leaf, max_spawn_depth, subagent_policy
 from apps.firewall.engine.universe import Universe
 
-MEMO_LIMIT: Final = 65_536
+MEMO_LIMIT: Final = 32_768
 _NOTHING: Final[Mapping[str, Any]] = {}
 
 
@@ -56,7 +56,7 @@ class Engine:
     subagents: Policy | None
     max_spawn_depth: int | None
     agents: dict[str, AgentRules] | None
-    agent_defaults: AgentRules | None
+    agent_defaults: AgentRules
     channels: dict[str, ChannelGroups[int]]
     owners: OwnerList
     settings: Mapping[str, Any]
@@ -70,7 +70,8 @@ class Engine:
     conversations: dict[Any, Any] = field(init=False, default_factory=dict)
     agent_names: dict[str, str] = field(init=False, default_factory=dict)
     _candidates: dict[int, Candidates] = field(init=False, default_factory=dict)
-    _sandboxes: dict[tuple[Policy | None, Policy | None], Policy] = field(init=False, default_factory=dict)
+    openings: dict[Any, Any] = field(init=False, default_factory=dict)
+    _sandboxes: dict[Policy | None, SandboxPolicy] = field(init=False, default_factory=dict)
     _subagents: dict[bool, Policy] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -79,14 +80,18 @@ class Engine:
         self.sole_agent = self._sole_agent()
         self.transports = frozenset((*self.dialect.message_provider_deny, *self.dialect.message_provider_allow))
 
-    def sandbox_of(self, agent: AgentRules | None) -> Policy:
+    def sandbox_of(self, agent: AgentRules | None) -> SandboxPolicy:
         """Return the policy of an agent's sandboxed sessions."""
         own = agent.sandbox if agent else None
-        policy = self._sandboxes.get((own, self.sandbox))
+        policy = self._sandboxes.get(own)
         if policy is None:
-            policy = resolve_sandbox_policy(self.dialect, own, self.sandbox).policy
-            self._sandboxes[own, self.sandbox] = policy
+            policy = self._sandboxes[own] = resolve_sandbox_policy(self.dialect, own, self.sandbox)
         return policy
+
+    @property
+    def leaf_depth(self) -> int:
+        """The depth from which a sub-agent is a leaf."""
+        return max_spawn_depth(self.dialect, self.max_spawn_depth)
 
     def subagent_of(self, depth: int) -> Policy:
         """Return the policy of a sub-agent this deep."""

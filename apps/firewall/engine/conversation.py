@@ -19,6 +19,9 @@ from apps.firewall.engine.session import Session
 GroupBlock: TypeAlias = tuple[int, Place]
 """The position of the block that holds, and where it stands."""
 
+Chains: TypeAlias = tuple[tuple[str, Chain[int]], ...]
+"""Places in the order in which they answer, each chain with the path of its channel."""
+
 ACTIVE_CHANNELS: Final = frozenset(READERS) - {"telegram"}
 """Channels asked in their own way. Telegram's topics lead to their chat by the session key already."""
 
@@ -28,17 +31,14 @@ def find_group(engine: Engine, context: CallContext, session: Session, sender: S
     key = (session.channel, session.group_ids, context.account_id, context.group_channel, context.group_space)
     chains = engine.conversations.get(key)
     if chains is None:
-        chains = engine.remember(engine.conversations, key, _chains(engine, context, session))
-    for chain in chains:
-        answer = answer_of(engine.dialect, chain, sender)
-        if answer is not None and engine.blocks[answer.tools] is not None:
-            return answer.tools, (f"channels.{session.channel}", *answer.path)
-    return None
+        chains = engine.remember(engine.conversations, key, chains_of(engine, context, session))
+    return answer_in(engine, chains, sender)
 
 
-def _chains(engine: Engine, context: CallContext, session: Session) -> tuple[Chain[int], ...]:
+def chains_of(engine: Engine, context: CallContext, session: Session) -> Chains:
+    """Return the places that may answer for a conversation, whoever speaks."""
     name = session.channel
-    channel = engine.channels.get(name) if name is not None else None
+    channel = engine.channels.get(name) if name is not None and session.group_ids else None
     if name is None or channel is None:
         return ()
     request = GroupRequest(
@@ -47,4 +47,14 @@ def _chains(engine: Engine, context: CallContext, session: Session) -> tuple[Cha
         group_channel=context.group_channel,
         group_space=context.group_space,
     )
-    return caller_chains(engine.dialect, name, channel, request, active_channels=ACTIVE_CHANNELS)
+    chains = caller_chains(engine.dialect, name, channel, request, active_channels=ACTIVE_CHANNELS)
+    return tuple((f"channels.{name}", chain) for chain in chains)
+
+
+def answer_in(engine: Engine, chains: Chains, sender: Sender) -> GroupBlock | None:
+    """Return what the places say to a sender; a block without lists passes on to the next chain."""
+    for path, chain in chains:
+        answer = answer_of(engine.dialect, chain, sender)
+        if answer is not None and engine.blocks[answer.tools] is not None:
+            return answer.tools, (path, *answer.path)
+    return None

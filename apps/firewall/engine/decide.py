@@ -1,6 +1,7 @@
 """Decide, list and explain: one walk over the layers of a context serves all three."""
 
 from collections.abc import Iterable
+from typing import Final
 
 from apps.firewall.engine.answers import (
     ContextResolution,
@@ -16,10 +17,11 @@ from apps.firewall.engine.layers import Layer, layers_of
 from apps.firewall.engine.opening import Applied, Gate
 from apps.firewall.engine.resolve import Given, Resolution, ResolutionError, resolve
 from apps.firewall.engine.snapshot import Snapshot
+from apps.firewall.engine.subagents import LEAF_ROLE, role_deny
 from apps.firewall.engine.warn import Declared, find_warnings
 
-UNKNOWN_TOOL = "unknown_tool"
-ERROR = "error"
+UNKNOWN_TOOL: Final = "unknown_tool"
+ERROR: Final = "error"
 
 
 def decide(snapshot: Snapshot, context: CallContext, tool: str) -> Decision:
@@ -96,7 +98,13 @@ def explain_with(
     )
 
 
-_ADMITTED = "every layer that applies admits it"
+PROFILE_LAYERS: Final = ("profile", "provider_profile")
+_SANDBOX_PLACES: Final = {
+    "agent": "agents.{agent}.tools.sandbox.tools",
+    "global": "tools.sandbox.tools",
+    "default": "built-in sandbox list",
+}
+_ADMITTED: Final = "every layer that applies admits it"
 
 
 def _denial(resolution: Resolution, tool: str, bit: int) -> Decision:
@@ -114,12 +122,27 @@ def _denial(resolution: Resolution, tool: str, bit: int) -> Decision:
 
 def _why(resolution: Resolution, applied: Applied, bit: int) -> tuple[str, str | None, str]:
     """Return the rule by which a layer removes a tool, its entry, and the reason."""
-    _, _, rules, place = applied
+    layer, _, rules, place = applied
     where = ".".join(place)
     if rules.denied & bit:
         entry = resolution.opening.candidates.denying_entry(rules.policy, bit)
+        where = _place_of_entry(resolution, layer.key, entry, where)
         return f"{where}.deny {entry}", entry, f"denied by `{entry}` in {where}"
+    if layer.key in PROFILE_LAYERS:
+        return where, None, f"not in {where}"
+    if layer.key == "sandbox" and resolution.sandbox is not None:
+        where = _SANDBOX_PLACES[resolution.sandbox.allow_source.level].format(agent=resolution.opening.agent_name)
     return f"{where}.allow", None, f"not in the allow list of {where}"
+
+
+def _place_of_entry(resolution: Resolution, layer: str, entry: str | None, where: str) -> str:
+    """Return where an entry of a deny list stands, for layers that mix built-in lists with configured ones."""
+    if layer == "sandbox" and resolution.sandbox is not None:
+        return _SANDBOX_PLACES[resolution.sandbox.deny_source.level].format(agent=resolution.opening.agent_name)
+    if layer == "subagent":
+        built_in = role_deny(resolution.opening.candidates.universe.dialect, LEAF_ROLE)
+        return "built-in sub-agent list" if entry in built_in else "tools.subagents.tools"
+    return where
 
 
 def _results(engine: Engine, resolution: Resolution) -> Iterable[LayerResult]:

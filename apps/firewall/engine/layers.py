@@ -55,7 +55,7 @@ LAYERS: Final[dict[str, Layer]] = {
         Layer("sender", "tools.toolsBySender", "{scope}.toolsBySender.{sender}", examined=True),
         Layer("sandbox", "sandbox tools.allow", "tools.sandbox.tools"),
         Layer("owner_only", "gateway sender owner-only tools", "built-in owner-only list"),
-        Layer("subagent", "subagent tools.allow", "sub-agent policy"),
+        Layer("subagent", "subagent tools.allow", "tools.subagents.tools"),
         Layer("runtime", "runtime tools.allow", "runtime tools"),
         Layer("inherited", "inherited tools", "tools inherited at spawn"),
     )

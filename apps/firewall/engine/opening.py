@@ -5,7 +5,7 @@ Source: conformance README, "Block to policy", "Profile", "Agent" and "Provider 
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from apps.firewall.engine.apply_patch import gate_refusal, read_apply_patch, sandbox_refuses
 from apps.firewall.engine.candidates import Candidates, Rules
@@ -63,6 +63,7 @@ class Question(NamedTuple):
     gated: bool
 
 
+_PATCH_OPEN: Final = ("tools.exec.applyPatch", "apply_patch is offered")
 _PATCH_REASONS: Final = {
     "enabled": "apply_patch is not switched on",
     "provider": "apply_patch is not offered to this provider",
@@ -77,17 +78,35 @@ def build_opening(engine: Engine, question: Question) -> Opening:
     shared_block = find_provider(engine.by_provider, keys)
     own_block = find_provider(agent.by_provider, keys) if agent else None
     gates = tuple(_gates(engine, question, agent))
+    # callers may name any provider and model; what they amount to is kept once
+    amount = (question.agent, shared_block and shared_block.key, own_block and own_block.key, gates)
+    opening = engine.openings.get(amount)
+    if opening is None:
+        opening = engine.remember(
+            engine.openings, amount, _opening(engine, question.agent, agent, shared_block, own_block, gates)
+        )
+    return cast(Opening, opening)
+
+
+def _opening(
+    engine: Engine,
+    name: str | None,
+    agent: AgentRules | None,
+    shared_block: ProviderBlock | None,
+    own_block: ProviderBlock | None,
+    gates: tuple[Gate, ...],
+) -> Opening:
     mask = engine.universe.full
     for gate in gates:
         mask &= ~gate.removed
     candidates = engine.candidates(mask)
-    blocks = _Blocks(engine, question.agent, agent, shared_block, own_block)
+    blocks = _Blocks(engine, name, agent, shared_block, own_block)
     layers = tuple(blocks.applied(candidates))
     for _, _, rules, _ in layers:
         mask &= rules.mask
     return Opening(
         agent=agent,
-        agent_name=question.agent,
+        agent_name=name,
         candidates=candidates,
         gates=gates,
         layers=layers,
@@ -188,8 +207,7 @@ def _gates(engine: Engine, question: Question, agent: AgentRules | None) -> Iter
     patch = universe.same.get(APPLY_PATCH, 0)
     if question.gated and patch:
         reason = _patch_refusal(engine, question, agent)
-        if reason is not None:
-            yield Gate(LAYERS["apply_patch"], patch, *reason)
+        yield Gate(LAYERS["apply_patch"], patch, *reason) if reason else Gate(LAYERS["apply_patch"], 0, *_PATCH_OPEN)
     if question.gated and question.transport is not None:
         carried = left_by_transport(dialect, universe.same, question.transport)
         removed = universe.full & ~universe.mask_of_names(carried)

@@ -1,9 +1,10 @@
 """Who is an owner: `commands.ownerAllowFrom`, entries such as `telegram:1001`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from apps.firewall.engine.dialect import Dialect
 from apps.firewall.engine.names import fold
+from apps.firewall.engine.senders import Sender
 
 
 class OwnerList:
@@ -26,6 +27,12 @@ class OwnerList:
         where = fold(channel)
         where = self._dialect.channel_aliases.get(where, where)
         return f"{where}:{sender}" in self._entries or sender in self._entries
+
+    def senders(self) -> Iterator[Sender]:
+        """Return one sender for every entry."""
+        for entry in sorted(self._entries):
+            channel, colon, sender = entry.partition(":")
+            yield Sender(id=sender, channel=channel) if colon else Sender(id=entry)
 
     def _normal(self, entry: str) -> str:
         folded = fold(entry)

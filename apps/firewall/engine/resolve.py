@@ -5,7 +5,7 @@ worked out once; the rest is looked up for each call.
 Source: conformance README, `pipeline.jsonl`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from apps.firewall.engine.layers import LAYERS
 from apps.firewall.engine.names import fold, normalize_name
 from apps.firewall.engine.opening import Applied, Opening, Question, build_opening
 from apps.firewall.engine.policy import Policy
+from apps.firewall.engine.sandbox_policy import SandboxPolicy
 from apps.firewall.engine.senders import Sender
 from apps.firewall.engine.session import Session, session_of
 from apps.firewall.engine.session_key import normalize_agent_id, whole_depth
@@ -53,7 +54,7 @@ class Given:
 class Resolution:
     """A context's layers and the mask of what passes them all."""
 
-    __slots__ = ("context", "delegated", "depth", "is_owner", "late", "mask", "opening", "sender", "session")
+    __slots__ = ("context", "delegated", "depth", "is_owner", "late", "mask", "opening", "sandbox", "sender", "session")
 
     def __init__(self, context: CallContext, session: Session, opening: Opening, is_owner: bool | None) -> None:
         self.context = context
@@ -65,6 +66,7 @@ class Resolution:
         self.depth = session.depth
         self.delegated = False
         self.sender: Sender | None = None
+        self.sandbox: SandboxPolicy | None = None
 
     @property
     def layers(self) -> tuple[Applied, ...]:
@@ -74,6 +76,17 @@ class Resolution:
 
 def resolve(engine: Engine, context: CallContext, given: Given | None = None) -> Resolution:
     """Find the layers of a context.
+
+    Raises:
+        ResolutionError: nothing can be decided; the message says why.
+    """
+    resolution = open_resolution(engine, context, given)
+    apply_layers(engine, resolution, engine.dialect.layers, given)
+    return resolution
+
+
+def open_resolution(engine: Engine, context: CallContext, given: Given | None = None) -> Resolution:
+    """Find what depends on session, agent, provider and model; the other layers are still to be applied.
 
     Raises:
         ResolutionError: nothing can be decided; the message says why.
@@ -90,13 +103,19 @@ def resolve(engine: Engine, context: CallContext, given: Given | None = None) ->
     opening = _opening(engine, context, session, is_owner, given is None)
     resolution = Resolution(context, session, opening, is_owner)
     _measure_depth(engine, resolution)
-    for key in engine.dialect.layers:
+    return resolution
+
+
+def apply_layers(engine: Engine, resolution: Resolution, keys: Iterable[str], given: Given | None = None) -> None:
+    """Add the layers of these keys to a resolution, in this order; those of an opening are in it already."""
+    for key in keys:
         select = SELECTORS.get(key)
-        applied = select and select(engine, resolution, given)
+        if select is None:
+            continue
+        applied = select(engine, resolution, given)
         if applied is not None:
             resolution.late.append(applied)
             resolution.mask &= applied[2].mask
-    return resolution
 
 
 def _opening(engine: Engine, context: CallContext, session: Session, is_owner: bool | None, gated: bool) -> Opening:
@@ -229,7 +248,8 @@ def _sandbox(engine: Engine, resolution: Resolution, given: Given | None) -> App
     elif not resolution.context.sandboxed:
         return None
     else:
-        policy = engine.sandbox_of(agent)
+        resolution.sandbox = engine.sandbox_of(agent)
+        policy = resolution.sandbox.policy
     return layer, layer.label, resolution.opening.candidates.rules(policy, examined=False), (layer.path,)
 
 

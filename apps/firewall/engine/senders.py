@@ -3,7 +3,7 @@
 Source: conformance README, "Rules of `by_sender`".
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -68,6 +68,14 @@ class SenderIndex(Generic[P]):
     def __len__(self) -> int:
         typed = len(self._by_id) + len(self._by_e164) + len(self._by_username) + len(self._by_name)
         return typed + len(self._by_channel) + (self.everyone is not None)
+
+    def senders(self) -> Iterator[Sender]:
+        """Return one sender for every rule but the fallback."""
+        yield from (Sender(id=value, channel=channel) for channel, value in self._by_channel)
+        yield from (Sender(id=value) for value in self._by_id)
+        yield from (Sender(e164=value) for value in self._by_e164)
+        yield from (Sender(username=value) for value in self._by_username)
+        yield from (Sender(name=value) for value in self._by_name)
 
     def find(self, sender: Sender) -> Found[P] | None:
         """Return the rule that counts: by channel and id, id, phone number, user name, name, then `*`."""

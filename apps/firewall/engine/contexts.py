@@ -1,0 +1,249 @@
+"""Classes of contexts: each value that a snapshot names, plus one "any other", in every dimension.
+
+Two contexts of one class get the same answer for every tool, so whoever compares two snapshots need ask each class
+once.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Final
+
+from apps.firewall.engine.apply_patch import read_apply_patch
+from apps.firewall.engine.compile import Engine
+from apps.firewall.engine.context import CallContext
+from apps.firewall.engine.groups import GroupMap
+from apps.firewall.engine.senders import Sender
+from apps.firewall.engine.snapshot import Snapshot
+
+ANY_OTHER: Final = "*"
+OWNERS: Final[tuple[bool | None, ...]] = (True, False, None)
+
+_SPACES: Final = ("guilds", "teams")
+_OTHER_AGENT: Final = "any-other-agent"
+_OTHER_PROVIDER: Final = "any-other-provider"
+_OTHER_MODEL: Final = "any-other-model"
+_OTHER_GROUP: Final = "any-other-group"
+_OTHER_SENDER: Final = "any-other-sender"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Model:
+    """A provider and a model; `*` for any other. `key` is the name by which blocks know it."""
+
+    provider: str
+    model_id: str
+
+    @property
+    def key(self) -> str:
+        """The key of its block: `openai/gpt-5`, or `openai` for its other models."""
+        if self.model_id == ANY_OTHER:
+            return self.provider
+        return f"{self.provider}/{self.model_id}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Conversation:
+    """Where a call comes from; every member "" means outside any channel's groups, `*` any other one.
+
+    Attributes:
+        space: the guild or team around the group.
+    """
+
+    channel: str = ""
+    account: str = ""
+    space: str = ""
+    group: str = ""
+
+    def __str__(self) -> str:
+        return " ".join(part for part in (self.channel, self.account, self.space, self.group) if part) or "direct"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class SenderClass:
+    """Who speaks: `kind` is id, e164, username, name, or `*` for anybody else; `channel` narrows an id to a channel."""
+
+    kind: str = ANY_OTHER
+    value: str = ""
+    channel: str = ""
+
+    def __str__(self) -> str:
+        if self.kind == ANY_OTHER:
+            return ANY_OTHER
+        return ":".join(part for part in ("channel" if self.channel else self.kind, self.channel, self.value) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class ContextClass:
+    """One class in every dimension. `is_owner` None leaves it to the snapshot's list of owners."""
+
+    agent: str
+    model: Model
+    conversation: Conversation
+    sender: SenderClass
+    is_owner: bool | None
+    sandboxed: bool
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class Classes:
+    """The classes of every dimension, over one or several snapshots, each in order."""
+
+    agents: tuple[str, ...]
+    models: tuple[Model, ...]
+    conversations: tuple[Conversation, ...]
+    senders: tuple[SenderClass, ...]
+    depths: tuple[int, ...]
+    owners: tuple[bool | None, ...] = OWNERS
+    sandboxed: tuple[bool, ...] = (False, True)
+
+
+def group_session_key(agent: str, channel: str, group_id: str) -> str:
+    """Return the session key of an agent in a group: the proof that a caller is in it."""
+    return f"agent:{agent}:{channel}:group:{group_id}"
+
+
+def classes_of(*snapshots: Snapshot) -> Classes:
+    """Return the classes of one or several snapshots together."""
+    engines = [snapshot.engine for snapshot in snapshots]
+    return Classes(
+        agents=(*sorted({name for engine in engines for name in engine.agents or {}}), ANY_OTHER),
+        models=_models(engines),
+        conversations=_conversations(engines),
+        senders=(*sorted({each for engine in engines for each in _senders(engine)}), SenderClass()),
+        depths=tuple(sorted({0, 1, *(engine.leaf_depth for engine in engines)})),
+    )
+
+
+def context_classes(classes: Classes) -> Iterator[ContextClass]:
+    """Return every combination that can occur: a sender of one channel speaks on no other."""
+    for agent, model, conversation, sender, is_owner, sandboxed, depth in product(
+        classes.agents,
+        classes.models,
+        classes.conversations,
+        classes.senders,
+        classes.owners,
+        classes.sandboxed,
+        classes.depths,
+    ):
+        if speaks_in(sender, conversation):
+            yield ContextClass(agent, model, conversation, sender, is_owner, sandboxed, depth)
+
+
+def speaks_in(sender: SenderClass, conversation: Conversation) -> bool:
+    """Say whether a sender can speak in a conversation."""
+    return not sender.channel or not conversation.channel or sender.channel == conversation.channel
+
+
+def context_of(context_class: ContextClass) -> CallContext:
+    """Return a context of a class."""
+    where, who = context_class.conversation, sender_of(context_class.sender, context_class.conversation)
+    agent = _OTHER_AGENT if context_class.agent == ANY_OTHER else context_class.agent
+    group = _named(where.group, _OTHER_GROUP)
+    provider, model = context_class.model.provider, context_class.model.model_id
+    return CallContext(
+        agent_id=agent,
+        session_key=group_session_key(agent, where.channel, group) if group else None,
+        provider=_named(provider, _OTHER_PROVIDER),
+        model_id=_named(model, _OTHER_MODEL),
+        channel=who.channel,
+        account_id=where.account or None,
+        group_space=_named(where.space, _OTHER_GROUP),
+        sender_id=who.id,
+        sender_e164=who.e164,
+        sender_username=who.username,
+        sender_name=who.name,
+        sender_is_owner=context_class.is_owner,
+        sandboxed=context_class.sandboxed,
+        subagent_depth=context_class.depth,
+    )
+
+
+def sender_of(sender: SenderClass, conversation: Conversation) -> Sender:
+    """Return a sender of a class, speaking in a conversation."""
+    channel = conversation.channel or sender.channel or None
+    if sender.kind == ANY_OTHER:
+        return Sender(id=_OTHER_SENDER, channel=channel)
+    return replace(Sender(channel=channel), **{sender.kind: sender.value})
+
+
+def _named(value: str, other: str) -> str | None:
+    return other if value == ANY_OTHER else value or None
+
+
+def class_of(sender: Sender) -> SenderClass:
+    """Return the class of a sender known by one name."""
+    for kind in ("id", "e164", "username", "name"):
+        value = getattr(sender, kind)
+        if value:
+            return SenderClass(kind, value, sender.channel or "")
+    return SenderClass()
+
+
+def named_senders(engine: Engine) -> Iterator[Sender]:
+    """Return the senders that owners and the rules of the sender layer name."""
+    yield from engine.owners.senders()
+    indexes = (engine.senders, *(agent.senders for agent in (engine.agents or {}).values()))
+    for index in indexes:
+        if index is not None:
+            yield from index.senders()
+
+
+def _models(engines: Iterable[Engine]) -> tuple[Model, ...]:
+    """Return a class for every key of a provider block and every provider and model that apply_patch knows."""
+    keys: set[str] = set()
+    names: set[str] = set()
+    for engine in engines:
+        keys.update(engine.by_provider, engine.dialect.apply_patch_providers)
+        names.update(read_apply_patch(engine.settings, {}).models or ())
+        for agent in (*(engine.agents or {}).values(), engine.agent_defaults):
+            keys.update(agent.by_provider)
+            names.update(read_apply_patch({}, agent.settings).models or ())
+    names = {name for name in (*names, *keys) if name in names or "/" in name} - {""}
+    providers = {key.partition("/")[0] for key in (*keys, *(name for name in names if "/" in name))} - {""}
+    models = {Model(key.partition("/")[0], key.partition("/")[2]) for key in names if "/" in key}
+    # a list of models names them without provider, and one release takes a model with a slash for the whole key
+    for provider in (*providers, ANY_OTHER):
+        models.add(Model(provider, ANY_OTHER))
+        models.update(Model(provider, name) for name in names)
+    return tuple(sorted(model for model in models if model.provider and model.model_id))
+
+
+def _conversations(engines: Iterable[Engine]) -> tuple[Conversation, ...]:
+    found = {Conversation()}
+    for engine in engines:
+        for name, channel in engine.channels.items():
+            for account in ("", *channel.accounts):
+                found.add(Conversation(name, account, "", ANY_OTHER))
+                for maps in (channel.maps, channel.accounts.get(account, {})):
+                    for map_name, groups in maps.items():
+                        found.update(_in_map(name, account, map_name in _SPACES, groups))
+    return tuple(sorted(found))
+
+
+def _in_map(channel: str, account: str, is_space: bool, groups: GroupMap[int]) -> Iterator[Conversation]:
+    for key, entry in groups.entries.items():
+        if not is_space:
+            yield Conversation(channel, account, "", key)
+            continue
+        yield Conversation(channel, account, key, ANY_OTHER)
+        for inner in entry.channels.entries if entry.channels is not None else ():
+            yield Conversation(channel, account, key, inner)
+            yield Conversation(channel, account, ANY_OTHER, inner)
+
+
+def _senders(engine: Engine) -> Iterator[SenderClass]:
+    yield from map(class_of, named_senders(engine))
+    for channel in engine.channels.values():
+        for maps in (channel.maps, *channel.accounts.values()):
+            for groups in maps.values():
+                yield from _senders_in(groups)
+
+
+def _senders_in(groups: GroupMap[int]) -> Iterator[SenderClass]:
+    for entry in groups.entries.values():
+        if entry.senders is not None:
+            yield from map(class_of, entry.senders.senders())
+        if entry.channels is not None:
+            yield from _senders_in(entry.channels)
