@@ -39,5 +39,6 @@ def answer_of(request: HttpRequest, exception: Exception) -> HttpResponse | None
         return None
     status = status_of(exception)
     context = {"status": status, "title": TITLES.get(status, TITLES[422]), "error": exception}
-    template = "console/errors/_note.html" if getattr(request, "htmx", False) else "console/errors/refused.html"
+    page = "console/errors/forbidden.html" if status == 403 else "console/errors/refused.html"
+    template = "console/errors/_note.html" if getattr(request, "htmx", False) else page
     return render(request, template, context, status=status)

@@ -6,8 +6,9 @@ from django import forms
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
+from apps.accounts.access import Permission, permissions_of
 from apps.accounts.errors import AccountError
-from apps.accounts.models import Role, Theme
+from apps.accounts.models import Role, Theme, User
 from apps.approvals.states import Decision
 
 
@@ -103,3 +104,49 @@ class ResolveForm(forms.Form):
     decision = forms.ChoiceField(choices=[(decision.value, decision.value) for decision in Decision])
     reason = forms.CharField(max_length=500, required=False)
     scope = forms.CharField(max_length=16, required=False)
+
+
+SCOPES: tuple[tuple[str, Any], ...] = (
+    (Permission.CALLS_MAKE, _("make tool calls for agents")),
+    (Permission.DECISIONS_ASK, _("ask for decisions without calling")),
+    (Permission.POLICY_READ, _("read policies and snapshots")),
+    (Permission.POLICY_WRITE, _("change the draft")),
+    (Permission.PUBLISH, _("publish and roll back")),
+    (Permission.EXPLAIN, _("learn which layer and rule decided")),
+    (Permission.APPROVALS_READ, _("see requests")),
+    (Permission.APPROVALS_RESOLVE, _("decide requests")),
+    (Permission.AUDIT_READ, _("read the ledger")),
+    (Permission.AUDIT_EXPORT, _("export the ledger")),
+    (Permission.USERS_MANAGE, _("manage people")),
+    (Permission.TOKENS_MANAGE, _("manage tokens")),
+)
+DAYS = (
+    ("30", _("30 days")),
+    ("90", _("90 days")),
+    ("365", _("One year")),
+    ("", _("No end")),
+)
+
+
+class TokenForm(ConsoleForm):
+    """A new token: what for, how long, for whom."""
+
+    name = forms.CharField(label=_("Name"), max_length=100)
+    scopes = forms.MultipleChoiceField(label=_("Scopes"), widget=forms.CheckboxSelectMultiple)
+    days = forms.ChoiceField(label=_("Works for"), choices=DAYS, required=False, initial="90")
+    environment = forms.ChoiceField(label=_("Environment"), required=False)
+    agents = forms.CharField(
+        label=_("Agents"),
+        max_length=2000,
+        required=False,
+        help_text=_("Ids separated by blanks; empty means every agent."),
+    )
+
+    def __init__(self, *args: Any, slugs: list[str], by: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        grantable = permissions_of(by)
+        scopes, environment = self.fields["scopes"], self.fields["environment"]
+        assert isinstance(scopes, forms.MultipleChoiceField)  # noqa: S101 - declared above
+        assert isinstance(environment, forms.ChoiceField)  # noqa: S101 - declared above
+        scopes.choices = [(scope, label) for scope, label in SCOPES if scope in grantable]
+        environment.choices = [("", _("All")), *((slug, slug) for slug in slugs)]

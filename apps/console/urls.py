@@ -6,7 +6,7 @@ from django.urls import URLPattern, URLResolver, path
 
 import apps.accounts.converters  # noqa: F401 - registers user_id, approval_id, call_id, …
 from apps.accounts.secret_links import INVITATION_ROUTE, PASSWORD_RESET_ROUTE
-from apps.console.views import accounts, approvals, audit, exports, settings
+from apps.console.views import accounts, approvals, audit, exports, settings, tokens, users
 
 access: list[URLPattern | URLResolver] = [
     path("sign-in/", allauth.login, name="account_login"),
@@ -19,6 +19,15 @@ access: list[URLPattern | URLResolver] = [
     path("settings/", settings.settings, name="settings"),
     path("settings/sessions/end/", settings.session_close, name="settings-session-close"),
     path("environment/", settings.environment_choose, name="environment-choose"),
+    path("users/", users.people, name="users"),
+    path("users/<user_id:user_id>/", users.person, name="user"),
+    path("users/<user_id:user_id>/role/", users.role, name="user-role"),
+    path("users/<user_id:user_id>/active/", users.active, name="user-active"),
+    path("users/<user_id:user_id>/reset/", users.reset_link, name="user-reset-link"),
+    path("users/<user_id:user_id>/sessions/end/", users.session_close, name="user-session-close"),
+    path("invitations/<invitation_id:invitation_id>/withdraw/", users.invitation_withdraw, name="invitation-withdraw"),
+    path("tokens/", tokens.token_list, name="tokens"),
+    path("tokens/<token_id:token_id>/revoke/", tokens.revoke, name="token-revoke"),
     *language_urls,
 ]
 

@@ -3,6 +3,7 @@
 import json
 import re
 import unicodedata
+import zlib
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
@@ -178,7 +179,7 @@ def initials(value: object) -> str:
 @register.filter
 def hue(value: object) -> str:
     """Choose one of the four colours of people's marks; the same name has the same one."""
-    return f"a{sum(map(ord, str(value))) % 4 + 1}"
+    return f"a{zlib.crc32(str(value).encode()) % 4 + 1}"
 
 
 @register.filter

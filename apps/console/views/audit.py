@@ -101,9 +101,7 @@ def _basics(request: ConsoleRequest) -> dict[str, Any]:
     return {
         "query": query,
         "encoded": query.urlencode(),
-        "spans": [
-            (value, label, value == query.get("span", DEFAULT_SPAN)) for value, (label, _length) in SPANS.items()
-        ],
+        "spans": [(value, label, value == span) for value, (label, _length) in SPANS.items()],
         "chips": _chips(query),
         "presets": _presets(query),
         "may_export": may(request.user, Permission.AUDIT_EXPORT),
