@@ -15,6 +15,7 @@ from apps.policies.models import (
     Channel,
     ChannelAccount,
     ChannelGroup,
+    ExecApprovals,
     ExecSettings,
     GlobalPolicy,
     GroupKind,
@@ -184,17 +185,29 @@ class Parser:
             row.values["extra"] = kept_template(tree, m.GROUP, row.values)
 
 
-def kept_places(template: dict[str, Any], path: Path) -> Iterator[Path]:
-    """Name the places that a record keeps verbatim, the outermost of each."""
+def kept_places(row: Row) -> Iterator[Path]:
+    """Name the places that a record keeps verbatim: the outermost keys that hold nothing of its own."""
+    yield from _kept(row.values["extra"], (), HOLDERS.get(row.model, frozenset()), row.path)
+
+
+def _kept(template: dict[str, Any], at: m.Keys, holders: frozenset[m.Keys], path: Path) -> Iterator[Path]:
     for key, value in template.items():
-        if value is None:
-            continue
-        place = (*path, key)
-        if isinstance(value, dict) and _has_places(value):
-            yield from kept_places(value, place)
-        elif value != {}:
-            yield place
+        place = (*at, key)
+        if isinstance(value, dict) and place in holders:
+            yield from _kept(value, place, holders, path)
+        elif value is not None and value != {}:
+            yield (*path, *place)
 
 
-def _has_places(template: dict[str, Any]) -> bool:
-    return any(value is None or (isinstance(value, dict) and _has_places(value)) for value in template.values())
+def _holders(members: tuple[m.Member, ...]) -> frozenset[m.Keys]:
+    return frozenset(member.path[:depth] for member in members for depth in range(1, len(member.path)))
+
+
+HOLDERS: dict[Any, frozenset[m.Keys]] = {
+    GlobalPolicy: _holders(m.GLOBAL) | {("channels",)},
+    Agent: _holders(m.AGENT),
+    ChannelGroup: _holders(m.GROUP),
+    ExecSettings: _holders(m.EXEC),
+    ExecApprovals: _holders(m.APPROVALS),
+}
+"""Objects that hold members of a record, and may hold keys beside them."""

@@ -137,7 +137,7 @@ def _finish(rows: list[Row], present: dict[str, Any] | None, findings: Findings)
     known: dict[Path, Any] = dict(sealed_places(present))
     for row in rows:
         if row.values["extra"]:
-            for place in kept_places(row.values["extra"], row.path):
+            for place in kept_places(row):
                 findings.info(place, "kept_verbatim", "kept as it is, not part of the tool policy")
             row.values["extra"] = seal_secrets(row.values["extra"], row.path, known, findings)
 
