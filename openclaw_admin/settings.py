@@ -203,6 +203,7 @@ CELERY_BEAT_SCHEDULE = {
         "audit.exports_resume": 60.0,
         "audit.exports_purge": 3600.0,
         "audit.partitions_ensure": 86400.0,
+        "gateway.slots_forget": 86400.0,
     }.items()
 }
 # What an earlier process left, asked for when the scheduler starts.

@@ -1,6 +1,9 @@
 """Allowed actions whose runner is gone: nobody knows what was done, so that is what the record says."""
 
 from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
 
 from apps.approvals.models import Approval
 from apps.approvals.services import approval_finish
@@ -10,6 +13,7 @@ from apps.audit.selectors import call_record
 from apps.audit.services import entry_record
 
 OPEN = frozenset({"awaiting_approval", "approved", "running"})
+CLAIMED = Approval.objects.filter(claimed_at__isnull=False, finished_at=None)
 
 
 def abandoned_end(at: datetime) -> int:
@@ -20,20 +24,26 @@ def abandoned_end(at: datetime) -> int:
     Returns:
         How many were ended now.
     """
-    claimed = Approval.objects.filter(claimed_at__isnull=False, finished_at=None).select_related("environment")
-    ended_boots = set(Boot.objects.exclude(ended_at=None).values_list("id", flat=True)) if claimed else set()
-    count = 0
-    for approval in claimed:
-        if approval.claimed_by not in ended_boots:
-            continue
-        record = call_record(approval.call_id)
-        if record is not None and record.status == "running":
-            continue
-        if record is None or record.status in OPEN:
-            entry_record(_unknown(approval, at))
-        approval_finish(approval.pk, at=at)
-        count += 1
-    return count
+    claimed = dict(CLAIMED.values_list("pk", "claimed_by"))
+    if not claimed:
+        return 0
+    gone = set(Boot.objects.filter(id__in=set(claimed.values()), ended_at__isnull=False).values_list("id", flat=True))
+    return sum(_end_one(approval_id, at) for approval_id, boot in claimed.items() if boot in gone)
+
+
+@transaction.atomic
+def _end_one(approval_id: UUID, at: datetime) -> bool:
+    locked = CLAIMED.select_for_update(of=("self",), skip_locked=True).select_related("environment")
+    approval = locked.filter(pk=approval_id).first()
+    if approval is None:
+        return False  # another process ends it now, or has ended it
+    record = call_record(approval.call_id)
+    if record is not None and record.status == "running":
+        return False
+    if record is None or record.status in OPEN:
+        entry_record(_unknown(approval, at))
+    approval_finish(approval.pk, at=at)
+    return True
 
 
 def _unknown(approval: Approval, at: datetime) -> EntryDraft:

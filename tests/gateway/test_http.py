@@ -93,6 +93,25 @@ def test_an_id_of_the_caller_is_taken_over_when_it_is_one(agent: httpx.Client, g
     assert (answer.headers["x-request-id"] == given) is is_taken
 
 
+TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
+
+
+@pytest.mark.parametrize(
+    ("given", "is_taken"),
+    [
+        (f"00-{TRACE}-00f067aa0ba902b7-01", True),
+        (f"cc-{TRACE}-00f067aa0ba902b7-01-later", True),
+        (f"ff-{TRACE}-00f067aa0ba902b7-01", False),
+        (f"00-{'0' * 32}-00f067aa0ba902b7-01", False),
+        ("nonsense", False),
+    ],
+)
+def test_a_trace_of_the_caller_goes_on(agent: httpx.Client, given: str, is_taken: bool) -> None:
+    answer = agent.post(URL, json=GOOD, headers={"traceparent": given})
+
+    assert (answer.headers["traceparent"][3:35] == TRACE) is is_taken
+
+
 def test_an_error_inside_tells_its_class_and_nothing_more(agent: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
     from apps.gateway.lifecycle import gateway
 

@@ -171,6 +171,7 @@ async def answer(
         *SECURITY_HEADERS,
         (b"content-length", b"%d" % len(body)),
         (b"x-request-id", request.request_id),
+        (b"traceparent", b"00-%s-%s-01" % (request.trace_id.encode(), secrets.token_hex(8).encode())),
         *headers,
     ]
     await send({"type": "http.response.start", "status": status, "headers": all_headers})

@@ -186,7 +186,7 @@ def _operation(name: str, summary: str, responses: dict[str, Any], **more: Any) 
         "operationId": name,
         "summary": summary,
         "tags": ["agents"],
-        "security": [{"bearerAuth": []}],
+        "security": [{"bearer": []}],
         "responses": responses,
         **more,
     }
