@@ -62,6 +62,13 @@ def visible(value: object) -> SafeString:
     return mark_safe("".join(_visible_parts(text)))  # noqa: S308 - each part is escaped above
 
 
+@register.filter
+def visible_text(value: object) -> str:
+    """Show hidden characters as codes where no element may stand: attributes, options, titles."""
+    text = "" if value is None else str(value)
+    return "".join(f"[U+{ord(letter):04X}]" if _is_hidden(letter) else letter for letter in text)
+
+
 @register.filter(name="json")
 def json_text(value: object) -> SafeString:
     """Write a JSON value with indents and colours; each key and text is escaped and made visible."""
