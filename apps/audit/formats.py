@@ -2,8 +2,8 @@
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
-from datetime import datetime
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -14,9 +14,10 @@ from apps.firewall.identifiers import show_id
 
 # A spreadsheet runs a cell that begins like a formula; a leading apostrophe makes it text.
 # Source: OWASP, "CSV Injection".
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", " ")
 SHOWN_IDS = {"id": "aud", "call_id": "call", "approval_id": "ap", "chain_id": "chain"}
 # jsonb arrives as text and goes into the line as it is: parsing and writing it again costs two thirds of the speed.
+BYTES = frozenset({"content_commitment", "prev_hash", "hash", "salt"})
 JSON_PARTS = frozenset({"phases", "changes", "params", "result", "error", "masked"})
 
 COLUMNS = (
@@ -67,14 +68,19 @@ def csv_lines(rows: Iterator[Sequence[Any]]) -> Iterator[bytes]:
     writer.writerow(COLUMNS)
     yield "\ufeff".encode() + _taken(buffer)
     for row in rows:
-        writer.writerow([_cell(name, value) for name, value in zip(COLUMNS, row, strict=True)])
+        writer.writerow(
+            [_cell(value if write is None else write(value)) for write, value in zip(PLAIN, row, strict=True)]
+        )
         yield _taken(buffer)
 
 
 def jsonl_lines(rows: Iterator[Sequence[Any]]) -> Iterator[bytes]:
     """Write one JSON object per row, with every column, hashes and salts included: enough to check the chain."""
     for row in rows:
-        values = {name: _member(name, value) for name, value in zip(COLUMNS, row, strict=True)}
+        values = {
+            name: value if write is None or value is None else write(value)
+            for name, write, value in zip(COLUMNS, JSON, row, strict=True)
+        }
         yield orjson.dumps(values, option=orjson.OPT_APPEND_NEWLINE)
 
 
@@ -85,26 +91,28 @@ def _taken(buffer: io.StringIO) -> bytes:
     return line
 
 
-def _member(name: str, value: Any) -> Any:
-    if value is None:
-        return None
-    return orjson.Fragment(value) if name in JSON_PARTS else _plain(name, value)
-
-
-def _cell(name: str, value: Any) -> Any:
-    value = "" if value is None else _plain(name, value)
-    if isinstance(value, str) and value.lstrip(" ").startswith(FORMULA_STARTS):
+def _cell(value: Any) -> Any:
+    if isinstance(value, str) and value.startswith(FORMULA_STARTS):
         return f"'{value}"
     return value
 
 
-def _plain(name: str, value: Any) -> Any:
-    if isinstance(value, datetime):
-        return instant_text(value)
-    if isinstance(value, UUID):
-        return show_id(SHOWN_IDS[name], value)
-    return bytes(value).hex() if isinstance(value, (bytes, memoryview)) else value
+@lru_cache(maxsize=4096)
+def _shown(prefix: str, identifier: UUID) -> str:
+    return show_id(prefix, identifier)
 
 
+def _writer_of(name: str) -> Callable[[Any], Any] | None:
+    """Say how a column's values become plain ones; None when they are."""
+    if name in SHOWN_IDS:
+        prefix = SHOWN_IDS[name]
+        return lambda value: None if value is None else _shown(prefix, value)
+    if name in BYTES:
+        return lambda value: None if value is None else bytes(value).hex()
+    return instant_text if name == "at" else None
+
+
+PLAIN = tuple(map(_writer_of, COLUMNS))
+JSON = tuple(orjson.Fragment if name in JSON_PARTS else _writer_of(name) for name in COLUMNS)
 FORMATS = {"csv": csv_lines, "jsonl": jsonl_lines}
 MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson"}

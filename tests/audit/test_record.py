@@ -1,6 +1,7 @@
 """Storing entries: on disk before the answer, in a chain without gaps, refused together with the cause."""
 
 import asyncio
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -172,6 +173,38 @@ def test_a_closed_writer_ends_its_boot_and_the_next_entry_opens_another() -> Non
     close_writer()
     assert Boot.objects.get(id=first.chain_id).ended_at is not None
     assert entry_record(intent()).chain_id != first.chain_id
+
+
+def test_a_forked_child_writes_a_chain_of_its_own_and_leaves_its_parent_be() -> None:
+    before = entry_record(intent())
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.write(writing, entry_record(intent()).chain_id.bytes)
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        chain_of_child = UUID(bytes=pipe.read())
+    os.waitpid(child, 0)
+    after = entry_record(intent())
+    assert chain_of_child != before.chain_id
+    assert (after.chain_id, after.seq) == (before.chain_id, before.seq + 1)
+
+
+def test_a_coroutine_that_gave_up_before_its_batch_is_not_recorded() -> None:
+    call = intent()
+
+    async def give_up() -> None:
+        task = asyncio.ensure_future(entry_record_async(call))
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await entry_record_async(intent())
+
+    asyncio.run(give_up())
+    assert not Entry.objects.filter(call_id=call.call_id).exists()
 
 
 def test_a_closed_writer_takes_no_more_entries() -> None:
