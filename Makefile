@@ -28,7 +28,7 @@ help:
 
 # ---- set-up: each stamp is younger than what it was made from, so that a second run does nothing ----
 
-setup: $(VENV)/.dev node_modules/.made static/vendor/.made locale/.made staticfiles/.made
+setup: $(VENV)/.dev node_modules/.made static/vendor/.made $(VENV)/.messages staticfiles/.made
 
 $(VENV)/.made:
 	@python=""; \
@@ -62,7 +62,7 @@ static/vendor/.made: node_modules/.made static/icons.txt openclaw_admin/assets.p
 	$(ENVPY) -m openclaw_admin.assets
 	@touch $@
 
-locale/.made: $(wildcard locale/*/LC_MESSAGES/*.po) openclaw_admin/messages.py | $(VENV)/.runtime
+$(VENV)/.messages: $(wildcard locale/*/LC_MESSAGES/*.po) openclaw_admin/messages.py | $(VENV)/.runtime
 	$(ENVPY) -m openclaw_admin.messages
 	@touch $@
 
@@ -129,4 +129,4 @@ audit: $(VENV)/.dev
 	$(BIN)/pip-audit --requirement requirements.txt --disable-pip --no-deps
 
 clean:
-	rm -rf $(VENV) node_modules static/vendor staticfiles locale/.made
+	rm -rf $(VENV) node_modules static/vendor staticfiles
