@@ -2,15 +2,18 @@
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+import psycopg
 import pytest
 
+from apps.audit import writer as writer_module
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.errors import AuditUnavailableError
 from apps.audit.models import Boot, Content, Entry
@@ -110,6 +113,38 @@ def test_a_lost_connection_is_made_again_and_nothing_is_stored_twice(owner_sql: 
     second = entry_record(intent())
     assert (second.chain_id, second.seq) == (first.chain_id, 2)
     assert seqs(first.chain_id) == [1, 2]
+
+
+@pytest.mark.usefixtures("fresh_writer")
+def test_a_commit_whose_answer_was_lost_is_found_and_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = entry_record(intent())
+    transaction, lost = psycopg.Connection.transaction, iter([True])
+
+    @contextmanager
+    def without_answer(connection: psycopg.Connection[Any]) -> Iterator[None]:
+        with transaction(connection):
+            yield
+        if next(lost, False):
+            raise psycopg.OperationalError("server closed the connection unexpectedly")
+
+    monkeypatch.setattr(psycopg.Connection, "transaction", without_answer)
+    call = intent()
+    assert entry_record(call).seq == 2
+    assert Entry.objects.filter(call_id=call.call_id).count() == 1
+    assert entry_record(intent()).seq == 3 and seqs(first.chain_id) == [1, 2, 3]
+
+
+@pytest.mark.usefixtures("fresh_writer")
+def test_a_database_that_is_away_refuses_and_one_that_is_back_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = entry_record(intent())
+    reachable = writer_module.connection_parameters
+    away = {"host": "127.0.0.1", "port": 1, "dbname": "away", "connect_timeout": 2}
+    monkeypatch.setattr(writer_module, "connection_parameters", lambda _alias: away)
+    writer()._disconnect()  # as a server does that stops
+    with pytest.raises(AuditUnavailableError, match="connection"):
+        entry_record(intent())
+    monkeypatch.setattr(writer_module, "connection_parameters", reachable)
+    assert entry_record(intent()).seq == 2 and seqs(first.chain_id) == [1, 2]
 
 
 @pytest.mark.usefixtures("fresh_writer")
