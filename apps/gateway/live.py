@@ -1,6 +1,7 @@
 """The live snapshot of each environment, in memory. Swapping one is a single assignment."""
 
 import asyncio
+import gc
 from collections.abc import Callable, Iterable
 
 import structlog
@@ -46,9 +47,25 @@ class LiveSnapshots:
             found: dict[str, Snapshot | None] = {}
             for slug in await in_database(lambda: list(self._environments())):
                 try:
-                    found[slug] = await in_database(self._load, slug)
+                    found[slug] = await in_database(self._load_quietly, slug)
                 except FirewallError as exc:
                     log.error("live_snapshot.refused", environment=slug, code=exc.code)
                     found[slug] = None
             self.default = next(iter(found), "")
             self._live = found
+
+    def _load_quietly(self, slug: str) -> Snapshot | None:
+        """Load without the garbage collector, which would stop all decisions while it looks at each new object.
+
+        A new snapshot is then taken out of its sight: it lives until the next one, and is freed by its references.
+        """
+        was_enabled = gc.isenabled()
+        gc.disable()
+        try:
+            snapshot = self._load(slug)
+            if snapshot is not None and snapshot is not self._live.get(slug):
+                gc.freeze()
+            return snapshot
+        finally:
+            if was_enabled:
+                gc.enable()
