@@ -1,11 +1,11 @@
 """The compiled form of a snapshot: everything that a decision looks up, ready in dictionaries."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from apps.firewall.engine.candidates import Candidates
-from apps.firewall.engine.dialect import Dialect, dialect_named
+from apps.firewall.engine.dialect import Dialect, ProfilePolicy, dialect_named
 from apps.firewall.engine.document import read_stored_policy
 from apps.firewall.engine.exec_settings import ExecSettings, read_exec_settings
 from apps.firewall.engine.groups import ChannelGroups, GroupEntry, GroupMap
@@ -143,9 +143,17 @@ def compile_document(document: Mapping[str, Any]) -> Engine:
 class _Compiler:
     def __init__(self, document: Mapping[str, Any]) -> None:
         self._document = document
-        self._dialect = dialect_named(document["dialect"])
         self._policies = [read_stored_policy(members) for members in document["policies"]]
+        self._dialect = self._with_profiles(dialect_named(document["dialect"]))
         self._numbers: dict[int | None, int | None] = {None: None, **{at: at for at in range(len(self._policies))}}
+
+    def _with_profiles(self, dialect: Dialect) -> Dialect:
+        """Add the environment's own profiles; a built-in one cannot be replaced."""
+        own = {
+            name: ProfilePolicy(self._policies[position].allow, self._policies[position].deny)
+            for name, position in self._document.get("profiles", _NOTHING).items()
+        }
+        return replace(dialect, profiles={**own, **dialect.profiles}) if own else dialect
 
     def engine(self) -> Engine:
         document, shared = self._document, self._document["global"]

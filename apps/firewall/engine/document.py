@@ -70,6 +70,7 @@ def _names(members: dict[str, Any], name: str) -> tuple[str, ...] | None:
 def write_document(source: SnapshotSource) -> dict[str, Any]:
     """Return the stored form of a source."""
     table = PolicyTable()
+    own_profiles = {name: table.position(policy) for name, policy in source.profiles.items()}
     return {
         "format": FORMAT,
         "dialect": source.dialect,
@@ -93,6 +94,7 @@ def write_document(source: SnapshotSource) -> dict[str, Any]:
         "settings": dict(source.settings),
         "exec_approvals": dict(source.exec_approvals),
         "policies": table.rows,
+        **({"profiles": own_profiles} if own_profiles else {}),
     }
 
 

@@ -82,6 +82,7 @@ class SnapshotSource:
         owners: entries such as `telegram:1001`.
         settings: the runtime's plain JSON: `exec`, `fs`, `elevated`, `loopDetection`, `sandbox`, `workspace`.
         exec_approvals: the document of exec approvals (`defaults`, `agents`), plain JSON.
+        profiles: profiles of the environment's own, beside the built-in ones of the dialect.
     """
 
     dialect: str = "2026.9"
@@ -100,3 +101,4 @@ class SnapshotSource:
     owners: list[str] = field(default_factory=list)
     settings: Mapping[str, Any] = field(default_factory=dict)
     exec_approvals: Mapping[str, Any] = field(default_factory=dict)
+    profiles: Mapping[str, Policy] = field(default_factory=dict)
