@@ -163,9 +163,8 @@ def context_of(context_class: ContextClass) -> CallContext:
 def sender_of(sender: SenderClass, conversation: Conversation) -> Sender:
     """Return a sender of a class, speaking in a conversation."""
     channel = conversation.channel or sender.channel or None
-    if sender.kind == ANY_OTHER:
-        return Sender(id=_OTHER_SENDER, channel=channel)
-    return replace(Sender(channel=channel), **{sender.kind: sender.value})
+    anybody = Sender(id=_OTHER_SENDER, channel=channel)  # who is known by a name has an id, too
+    return anybody if sender.kind == ANY_OTHER else replace(anybody, **{sender.kind: sender.value})
 
 
 def _named(value: str, other: str) -> str | None:

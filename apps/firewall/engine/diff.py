@@ -58,12 +58,14 @@ class SnapshotDiff:
         changes: those that meet most agents and conversations first.
         tools_added, tools_removed: tools that only one of the snapshots has.
         classes: the dimensions over which was compared, so that "all agents" can be told from "3 agents".
+        told_apart: senders that are known in a conversation; there every other sender is anybody, `*`.
     """
 
     changes: tuple[Change, ...]
     tools_added: Tools
     tools_removed: Tools
     classes: Classes
+    told_apart: frozenset[Where]
 
     @property
     def is_empty(self) -> bool:
@@ -93,6 +95,7 @@ def diff_snapshots(old: Snapshot, new: Snapshot) -> SnapshotDiff:
         tools_added=tuple(sorted(after - before)),
         tools_removed=tuple(sorted(before - after)),
         classes=classes,
+        told_apart=sides.told_apart(),
     )
 
 

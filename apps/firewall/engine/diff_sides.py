@@ -107,6 +107,10 @@ class Sides:
         """Return every speaker that has a place to speak in."""
         yield from self._places
 
+    def told_apart(self) -> frozenset[Where]:
+        """Return every conversation with every sender that is known in it, anybody included."""
+        return frozenset(each for places in self._places.values() for where in places.values() for each in where)
+
     def names_of(self, mask: int) -> tuple[str, ...]:
         """Return the tools of a joint mask, sorted."""
         return tuple(name for bit, name in enumerate(self.names) if mask >> bit & 1)
