@@ -23,7 +23,7 @@ from apps.firewall.engine.source import (
 from apps.firewall.engine.warn import MCP_PLUGIN
 from apps.policies.document.secrets import with_masks
 from apps.policies.document.writing import Writer, write_approvals_tree
-from apps.policies.models import Channel, ChannelAccount
+from apps.policies.models import Channel, ChannelAccount, Profile
 from apps.registry.models import Environment, Tool, ToolSource
 from apps.registry.selectors import tools_offered
 
@@ -79,6 +79,10 @@ def draft_source(environment: Environment) -> SnapshotSource:
     for agent, record in zip(source.agents or (), writer.agents, strict=True):
         agent.by_sender = rules.senders[str(record.pk), None]
     source.channels = rules.channels(environment)
+    source.profiles = {
+        profile.key: Policy(allow=_names(profile.allow), deny=_names(profile.deny))
+        for profile in Profile.objects.filter(environment=environment)
+    }
     source.exec_approvals = whole(with_masks(write_approvals_tree(environment) or {}))
     return source
 
@@ -99,6 +103,10 @@ def tool_entries(environment: Environment) -> list[ToolEntry]:
         )
         for tool in tools_offered(environment)
     ]
+
+
+def _names(listed: list[str] | None) -> tuple[str, ...] | None:
+    return None if listed is None else tuple(listed)
 
 
 def _plugin_of(tool: Tool) -> str | None:

@@ -1,12 +1,14 @@
 """Reads of policies: the draft, what is live, what changed between them."""
 
 from collections import OrderedDict
+from functools import lru_cache
 from threading import Lock
 from typing import Any, Literal
 from uuid import UUID
 
 from django.db.models import Count, QuerySet
 
+from apps.firewall.engine.diff import SnapshotDiff, diff_snapshots
 from apps.firewall.engine.snapshot import Snapshot
 from apps.policies.changes import DraftChange, LogEntry, changes_since, draft_mark, history_of, records_changed
 from apps.policies.compiler import compile_draft
@@ -53,6 +55,7 @@ __all__ = [
     "document_export",
     "draft_change_count",
     "draft_changes",
+    "draft_diff",
     "draft_snapshot",
     "exec_settings",
     "global_policy",
@@ -71,6 +74,7 @@ __all__ = [
     "record_history",
     "record_path",
     "sender_rules",
+    "snapshots_diff",
     "unmodelled",
 ]
 
@@ -151,6 +155,22 @@ def draft_changes(environment: Environment, *, limit: int = 500) -> list[DraftCh
 def draft_change_count(environment: Environment) -> int:
     """Count the records that were written since the publication that is live."""
     return records_changed(environment, live_publication(environment))
+
+
+def draft_diff(environment: Environment) -> SnapshotDiff | None:
+    """Compare what is live with the draft, over all classes of contexts; None when nothing is live.
+
+    Raises:
+        SnapshotError, SnapshotUntrustedError: one of the two cannot be used.
+    """
+    live = live_snapshot(environment)
+    return None if live is None else snapshots_diff(live, draft_snapshot(environment))
+
+
+@lru_cache(maxsize=4)
+def snapshots_diff(old: Snapshot, new: Snapshot) -> SnapshotDiff:
+    """Compare two snapshots over all classes of contexts; the last comparisons stay in memory."""
+    return diff_snapshots(old, new)
 
 
 # --- records ---
