@@ -7,10 +7,12 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+from apps.audit.chain import storable_text
 from apps.audit.errors import FilterError
 from apps.firewall.identifiers import read_id
 
 SEARCH_LIMIT = 500
+EARLIEST_YEAR, LATEST_YEAR = 2000, 2200
 ID_PREFIXES = {"call_id": "call", "approval_id": "ap"}
 _FIELD_TERM = re.compile(
     r"(?P<name>tool|agent|session|sender|channel|status|layer|kind|decision):(?P<value>\"[^\"]*\"|\S+)"
@@ -80,12 +82,13 @@ class EntryFilters:
     def with_search(self, search: str) -> "EntryFilters":
         """Add what a person typed into the search box: an id, `tool:exec agent:bot` terms, words."""
         added: dict[str, Any] = {}
+        search = storable_text(search)[:SEARCH_LIMIT]
         for match in _FIELD_TERM.finditer(search):
             name = _TERM_NAMES.get(match["name"], match["name"])
             value = match["value"].strip('"')
             added[name] = (*added.get(name, ()), value) if name in LISTS else value
         words = []
-        for word in _FIELD_TERM.sub(" ", search[:SEARCH_LIMIT]).split():
+        for word in _FIELD_TERM.sub(" ", search).split():
             field_name = next((name for name, prefix in ID_PREFIXES.items() if _is_id(prefix, word)), None)
             if field_name is None:
                 words.append(word)
@@ -102,7 +105,8 @@ def _texts(given: Mapping[str, Any], name: str) -> list[str]:
     values = given.getlist(name) if hasattr(given, "getlist") else given.get(name, [])
     if isinstance(values, str):
         values = [values]
-    return [str(value).strip() for value in values or [] if str(value).strip()]
+    texts = [storable_text(str(value)).strip() for value in values or []]
+    return [text for text in texts if text]
 
 
 def _value(name: str, texts: list[str]) -> Any:
@@ -132,6 +136,8 @@ def _read_instant(text: str) -> datetime:
         at = datetime.fromisoformat(text)
     except ValueError:
         raise ValueError(f"`{text}` is not a date or time of ISO 8601") from None
+    if not EARLIEST_YEAR <= at.year <= LATEST_YEAR:
+        raise ValueError(f"`{text}` is not between {EARLIEST_YEAR} and {LATEST_YEAR}")
     return at.replace(tzinfo=UTC) if at.tzinfo is None else at
 
 

@@ -276,6 +276,21 @@ def test_each_filter_that_cannot_be_read_is_named() -> None:
     assert [mistake["path"] for mistake in refused.value.details] == ["call_id", "text", "since"]
 
 
+@pytest.mark.parametrize(
+    "text", ["\x00", "a\x00b", "\ud800", "tool:\x00x", "'", "\\", "%s %(x)s", "💥" * 600, "agent:" * 200]
+)
+def test_hostile_words_find_nothing_and_break_nothing(text: str) -> None:
+    ran(NOON, params={"path": "a"})
+    assert not calls(EntryFilters().with_search(text)).rows
+    assert not calls(EntryFilters.read({"agent": text})).rows
+
+
+@pytest.mark.parametrize("instant", ["0001-01-01", "9999-12-31T23:59:59Z", "2026-13-01", "now"])
+def test_an_instant_out_of_reach_is_refused(instant: str) -> None:
+    with pytest.raises(FilterError, match="until"):
+        EntryFilters.read({"until": instant})
+
+
 def test_the_ledger_says_how_long_it_is() -> None:
     assert ledger_state().entries == 0
     ran(NOON)
