@@ -6,7 +6,6 @@ ASGI handler costs a thread hop and a fresh context for every request.
 
 import os
 import re
-from importlib.util import find_spec
 from typing import Any, cast
 
 import django
@@ -16,22 +15,15 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "openclaw_admin.settings")
 django.setup()
 
 from django.conf import settings
-from django.utils.module_loading import import_string
 
-from openclaw_admin import health, lifespan
+from apps.gateway.runtime_api.app import application as agents_application
+from openclaw_admin import health, lifespan, sockets
 from openclaw_admin.requests import Application, Receive, RequestLog, Scope, Send
-from openclaw_admin.sockets import socket_application
 from openclaw_admin.wsgi import application as wsgi_application
 
 AGENTS_PATH = re.compile(r"/api/v1/(decisions|calls)(/.*)?|/api/v1/approvals/[^/]+/wait")
 HEALTH = {"/healthz": health.healthz, "/readyz": health.readyz}
 
-agents_application: Application = (
-    import_string("apps.gateway.runtime_api.app.application")
-    if find_spec("apps.gateway.runtime_api.app")
-    else health.not_found
-)
-sockets = socket_application()
 django_application = WSGIMiddleware(cast("Any", wsgi_application), workers=settings.WEB_THREADS)
 pages = RequestLog(cast("Application", django_application), body_limit_bytes=settings.BODY_LIMIT_BYTES)
 
@@ -41,7 +33,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] == "lifespan":
         await lifespan.application(receive, send)
     elif scope["type"] == "websocket":
-        await sockets(scope, receive, send)
+        await sockets.application(scope, receive, send)
     elif AGENTS_PATH.fullmatch(scope["path"]):
         await agents_application(scope, receive, send)
     else:

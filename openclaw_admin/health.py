@@ -94,7 +94,3 @@ async def readyz(scope: Scope, receive: Receive, send: Send) -> None:
         parts = {"database": {"ready": False, "state": f"no answer in {TIMEOUT_S:.0f} s"}}
     is_ready = all(part["ready"] for part in parts.values())
     await send_json(send, 200 if is_ready else 503, {"ready": is_ready, "version": __version__, "parts": parts})
-
-
-async def not_found(scope: Scope, receive: Receive, send: Send) -> None:
-    await send_json(send, 404, {"code": "not_found", "message": "nothing lives here", "details": []})

@@ -25,8 +25,6 @@ from openclaw_admin.embedded.postgres import Addresses, Postgres
 
 GRACE_S = 5
 BACKLOG = 512
-DEMO = Path(settings.BASE_DIR) / "apps" / "policies" / "demo"
-DEMO_FILES = ("openclaw.json", "exec-approvals.json")
 ROOTS_FOLDER = Path("/var/lib/openclaw-admin")
 
 
@@ -176,9 +174,9 @@ def first_people(options: Options, write: Callable[[str], object]) -> None:
 
 def first_policy(options: Options, write: Callable[[str], object]) -> None:
     """While nothing is published: load the demo when asked, else say what the start page offers."""
-    from apps.policies.models import Agent
+    from apps.policies.errors import DraftNotEmptyError
     from apps.policies.selectors import live_publication
-    from apps.policies.services.documents import document_import
+    from apps.policies.services.demo import demo_import
     from apps.policies.services.publishing import publish
     from apps.registry.services import environment_default
 
@@ -189,13 +187,13 @@ def first_policy(options: Options, write: Callable[[str], object]) -> None:
         if not options.with_demo:
             write("nothing is published yet: the start page imports an openclaw.json, a demo, or begins empty")
             return
-        if Agent.objects.filter(environment=environment).exists():
-            write("the draft holds agents already: the demo is not loaded over them")
+        try:
+            with transaction.atomic():
+                demo_import(environment, by=None)
+                publish(environment, by=None, message="the demo that ships with OpenClaw Admin", expected_live=None)
+        except DraftNotEmptyError as exc:
+            write(exc.message)
             return
-        document, approvals = ((DEMO / name).read_text(encoding="utf-8") for name in DEMO_FILES)
-        with transaction.atomic():
-            document_import(environment, document, by=None, approvals=approvals)
-            publish(environment, by=None, message="the demo that ships with OpenClaw Admin", expected_live=None)
     write("the demo is imported and published")
 
 

@@ -19,7 +19,7 @@ LOGGING = logs.logging_settings(
 DEBUG = False
 TESTING = env.flag("OPENCLAW_ADMIN_TESTING")
 ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", ("127.0.0.1", "localhost", "[::1]"))
-PUBLIC_URL = env.text("PUBLIC_URL", "http://127.0.0.1:8000")
+PUBLIC_URL = env.text("PUBLIC_URL", "http://127.0.0.1:8000").rstrip("/")
 TRUSTED_PROXIES = env.words("TRUSTED_PROXIES")  # addresses whose X-Forwarded-* headers are believed
 IS_HTTPS = PUBLIC_URL.startswith("https://")
 

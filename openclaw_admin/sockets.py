@@ -1,15 +1,16 @@
 """The way to the console's sockets: same origin only, then the session."""
 
-from importlib.util import find_spec
 from urllib.parse import urlsplit
 
 from channels.auth import AuthMiddlewareStack
 from channels.routing import URLRouter
 from django.conf import settings
 from django.http.request import split_domain_port, validate_host
-from django.utils.module_loading import import_string
 
+from apps.console.routing import websocket_urlpatterns
 from openclaw_admin.requests import Application, Receive, Scope, Send, header
+
+FOREIGN_ORIGIN, NOTHING_HERE = 4403, 4404
 
 
 def is_same_origin(scope: Scope) -> bool:
@@ -18,27 +19,26 @@ def is_same_origin(scope: Scope) -> bool:
     host = header(scope, b"host").decode("latin-1")
     if not validate_host(split_domain_port(host)[0], settings.ALLOWED_HOSTS):
         return False
-    parts = urlsplit(origin)
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
     return origin in settings.CSRF_TRUSTED_ORIGINS or (parts.scheme in {"http", "https"} and parts.netloc == host)
 
 
-class SameOrigin:
-    """Refuses a socket that a page of another origin opens, before a session is read."""
-
-    def __init__(self, application: Application) -> None:
-        self.application = application
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if is_same_origin(scope):
-            await self.application(scope, receive, send)
-            return
-        await receive()
-        await send({"type": "websocket.close", "code": 4403})
+def is_served(scope: Scope) -> bool:
+    path = scope["path"].removeprefix("/")
+    return any(pattern.pattern.match(path) for pattern in websocket_urlpatterns)
 
 
-def socket_application() -> Application:
-    websocket_urlpatterns = (
-        import_string("apps.console.routing.websocket_urlpatterns") if find_spec("apps.console.routing") else []
-    )
-    application: Application = SameOrigin(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))
-    return application
+signed_in: Application = AuthMiddlewareStack(URLRouter(websocket_urlpatterns))
+
+
+async def application(scope: Scope, receive: Receive, send: Send) -> None:
+    """Refuse what a page of another origin opens, and paths that nobody serves, before a session is read."""
+    code = FOREIGN_ORIGIN if not is_same_origin(scope) else None if is_served(scope) else NOTHING_HERE
+    if code is None:
+        await signed_in(scope, receive, send)
+        return
+    await receive()
+    await send({"type": "websocket.close", "code": code})
