@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -113,7 +114,12 @@ async def _judge_command(run: Run) -> None:
     grants = await run.ports.approvals.grants(call, COMMAND_TOOL)
     settings = run.snapshot.exec_settings(call.agent)
     rules = exec_rules(settings, dialect=run.snapshot.dialect, grants=[grant.entry for grant in grants])
-    where = Where(cwd=cwd, workspace=executor.workspace(call), search_path=tuple(PATH.split(":")))
+    where = Where(
+        cwd=cwd,
+        workspace=executor.workspace(call),
+        home=str(Path.home()),
+        search_path=tuple(PATH.split(":")),
+    )
     verdict = judge(read_line(call.params["command"]), rules, files=executor.files, where=where)
     if verdict.outcome == "deny":
         raise run.refuse(verdict.reason, verdict.message, layer="exec_policy", rule=rules.security_from)

@@ -112,7 +112,9 @@ def _admits(entry: AllowEntry, program: Program, argv: tuple[str, ...], *, diale
     if not program.is_found:
         return False
     if dialect == OLD:
-        return _path_matches(entry.pattern, program.path, home=home, is_old=True)
+        # That release compares the path as called; one that climbs could look like another.
+        climbs = ".." in program.path.split("/")
+        return not climbs and _path_matches(entry.pattern, program.path, home=home, is_old=True)
     if entry.source == "allow-always" and entry.arg_pattern is None and entry.argv is None:
         return False
     if entry.arg_pattern is not None and not arguments_match(entry.arg_pattern, argv[1:]):

@@ -23,10 +23,11 @@ HOSTS_WE_ARE: Final = frozenset([None, "auto", "gateway", "sandbox"])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Where:
-    """Where a command would run, as absolute paths."""
+    """Where a command would run, as absolute paths. `home` is what `~` means in a pattern: the server's own home."""
 
     cwd: str
     workspace: str
+    home: str
     search_path: tuple[str, ...]
 
 
@@ -117,7 +118,7 @@ def _names(program: Program) -> frozenset[str]:
 def _matching(
     entries: tuple[AllowEntry, ...], program: Program, line: CommandLine, rules: ExecRules, where: Where
 ) -> AllowEntry | None:
-    return matching_entry(entries, program, line.argv, dialect=rules.dialect, home=where.workspace)
+    return matching_entry(entries, program, line.argv, dialect=rules.dialect, home=where.home)
 
 
 ASKED: Final = {

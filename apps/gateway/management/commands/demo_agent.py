@@ -31,6 +31,7 @@ class Step:
     params: Mapping[str, Any] = field(default_factory=dict)
 
 
+VISITOR = {"channel": "telegram", "sender_id": "visitor", "sender_is_owner": False}
 NOTE = "# Today\n\n- check the backups\n- answer the release question\n"
 SCRIPT: tuple[Step, ...] = (
     Step("a file is written", "write", {"path": "notes/today.md", "content": NOTE}),
@@ -85,6 +86,7 @@ class Command(BaseCommand):
                         "session": f"agent:{agent}:main",
                         "tool": step.tool,
                         "params": dict(step.params),
+                        "context": VISITOR,
                         "wait_ms": 2000 if step.tool != "exec" else 500,
                     },
                 )

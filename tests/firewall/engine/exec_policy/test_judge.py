@@ -14,7 +14,7 @@ from apps.firewall.engine.exec_settings import ExecSettings
 from apps.firewall.shell import read_line
 
 VECTORS = Path(__file__).parents[3] / "conformance" / "exec_approval.jsonl"
-WHERE = Where(cwd="/desk", workspace="/desk", search_path=("/opt/bin", "/bin"))
+WHERE = Where(cwd="/desk", workspace="/desk", home="/home/op", search_path=("/opt/bin", "/bin"))
 SYSTEM = ["ls", "git", "rm", "env", "sudo", "nice", "bash", "find", "awk", "perl", "cat", "curl", "xargs"]
 PROGRAMS = {
     **{f"/bin/{name}": f"/bin/{name}" for name in SYSTEM},
@@ -23,6 +23,7 @@ PROGRAMS = {
     "/bin/sh": "/bin/dash",
     "/opt/bin/tool": "/srv/real/tool",
     "/desk/run.sh": "/desk/run.sh",
+    "/home/op/bin/mine": "/home/op/bin/mine",
 }
 LISTED = [{"pattern": "/bin/*"}]
 
@@ -193,7 +194,10 @@ def test_a_command_that_belongs_on_another_host_is_refused_by_name() -> None:
         ("ls", "ls", True),
         ("ls", "/bin/ls", False),
         ("l*", "ls", True),
-        ("~/run.sh", "./run.sh", True),
+        ("~/bin/*", "/home/op/bin/mine", True),
+        ("~/**", "./run.sh", False),  # the workspace is not the home: what an agent may write is not trusted
+        ("/desk/**", "/desk/../bin/ls", False),
+        ("/desk/run.sh", "./run.sh", True),
         ("*", "ls", True),
     ],
 )
@@ -205,7 +209,13 @@ def test_patterns_are_matched_against_the_real_path_or_the_bare_name(
 
 @pytest.mark.parametrize(
     ("pattern", "command", "is_admitted"),
-    [("/BIN/ls", "ls", True), ("ls", "ls", False), ("/opt/bin/tool", "tool", True), ("/bin?ls", "ls", True)],
+    [
+        ("/BIN/ls", "ls", True),
+        ("ls", "ls", False),
+        ("/opt/bin/tool", "tool", True),
+        ("/bin?ls", "ls", True),
+        ("/desk/**", "/desk/../bin/ls", False),
+    ],
 )
 def test_the_older_release_matches_the_path_as_called_and_ignores_case(
     pattern: str, command: str, is_admitted: bool
