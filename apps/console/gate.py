@@ -13,7 +13,7 @@ from apps.accounts.access import Permission, require
 if TYPE_CHECKING:
     from django_htmx.middleware import HtmxDetails
 
-    from apps.accounts.models import User
+    from apps.accounts.models import User as User  # views take the type from here: models are not theirs
     from apps.registry.models import Environment
 
 

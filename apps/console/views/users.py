@@ -28,7 +28,7 @@ from apps.console.gate import ConsoleRequest, gate
 from apps.console.records import user_changed
 
 if TYPE_CHECKING:
-    from apps.accounts.models import User
+    from apps.console.gate import User
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -1,0 +1,93 @@
+"""One card, as a fragment and as a page."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+EVIL = "<script>alert(1)</script>\u202e\u200b\x07"
+
+
+def card(browser: Client, approval: Any) -> str:
+    return browser.get(f"/approvals/{approval.shown_id}/card/", headers={"hx-request": "true"}).content.decode()
+
+
+def test_it_is_one_root_that_swaps_itself(
+    client_of: Callable[..., Client], operator: Any, ask: Callable[..., Any]
+) -> None:
+    approval = ask()
+    part = card(client_of(operator), approval)
+    assert part.startswith(f'<article class="ap" id="{approval.shown_id}"')
+    assert part.count("<article") == 1
+    assert 'hx-target="closest article"' in part
+
+
+def test_it_is_a_page_of_its_own_for_a_link(
+    client_of: Callable[..., Client], viewer: Any, ask: Callable[..., Any]
+) -> None:
+    page = client_of(viewer).get(f"/approvals/{ask().shown_id}/card/").content.decode()
+    assert page.startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize("name", ["admin", "operator", "auditor", "viewer"])
+def test_whoever_reads_requests_sees_it(
+    name: str, request: pytest.FixtureRequest, client_of: Callable[..., Client], ask: Callable[..., Any]
+) -> None:
+    approval = ask()
+    browser = client_of(request.getfixturevalue(name))
+    assert ("data-do=" in card(browser, approval)) == (name in {"admin", "operator"})
+
+
+def test_it_does_not_exist_for_an_outsider(
+    client_of: Callable[..., Client], outsider: Any, ask: Callable[..., Any]
+) -> None:
+    assert client_of(outsider).get(f"/approvals/{ask().shown_id}/card/").status_code == 403
+
+
+def test_an_unknown_request_is_not_found(client_of: Callable[..., Client], operator: Any, environment: Any) -> None:
+    assert client_of(operator).get("/approvals/ap_00000000000000000000000000/card/").status_code == 404
+
+
+def test_hostile_text_is_escaped_and_its_hidden_letters_are_codes(
+    client_of: Callable[..., Client], operator: Any, ask: Callable[..., Any]
+) -> None:
+    evidence = [{"code": "network", "text": EVIL}]
+    approval = ask(
+        agent=EVIL, command=f"echo {EVIL}", sender_name=EVIL, cwd=EVIL, evidence=evidence, warnings=[EVIL], host=EVIL
+    )
+    part = card(client_of(operator), approval)
+    assert "<script>" not in part
+    assert not set("\u202e\u200b\x07") & set(part)
+    assert "U+202E" in part
+
+
+def test_it_offers_the_scopes_of_an_always_narrowest_first(
+    client_of: Callable[..., Client], operator: Any, ask: Callable[..., Any]
+) -> None:
+    part = card(client_of(operator), ask())
+    assert part.index("These exact arguments") < part.index("Same first argument") < part.index("Any arguments")
+    assert "Broad" in part
+
+
+def test_without_an_always_it_says_why(
+    client_of: Callable[..., Client], operator: Any, ask: Callable[..., Any]
+) -> None:
+    evidence = [{"code": "shell_syntax", "text": "| sh"}]
+    part = card(client_of(operator), ask(decisions=("allow-once", "deny"), evidence=evidence))
+    assert "Allow always is off here." in part
+    assert 'value="allow-always"' not in part
+
+
+def test_it_shows_the_parameters_of_another_tool(
+    client_of: Callable[..., Client], operator: Any, ask: Callable[..., Any]
+) -> None:
+    part = card(client_of(operator), ask(kind="tool", tool="message", command="", argv=[], params={"to": "<b>"}))
+    assert "wants to use" in part
+    assert "&lt;b&gt;" in part
+
+
+def test_coverage_counts_past_calls(client_of: Callable[..., Client], operator: Any, ask: Callable[..., Any]) -> None:
+    approval = ask(agent="never-called-before")
+    part = client_of(operator).get(f"/approvals/{approval.shown_id}/coverage/").content.decode()
+    assert "also covers 0 past calls" in part

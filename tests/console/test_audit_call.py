@@ -1,0 +1,60 @@
+"""One call: the drawer and the page behind a link."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from apps.firewall.identifiers import show_id
+
+
+def path(call_id: Any) -> str:
+    return f"/audit/calls/{show_id('call', call_id)}/"
+
+
+@pytest.mark.parametrize(("name", "status"), [("auditor", 200), ("operator", 200), ("viewer", 403), ("outsider", 403)])
+def test_only_readers_of_the_ledger_see_it(
+    name: str, status: int, request: pytest.FixtureRequest, client_of: Callable[..., Client], called: Callable[..., Any]
+) -> None:
+    assert client_of(request.getfixturevalue(name)).get(path(called())).status_code == status
+
+
+def test_it_shows_params_result_phases_and_that_the_record_is_intact(
+    client_of: Callable[..., Client], auditor: Any, called: Callable[..., Any]
+) -> None:
+    call_id = called(params={"path": "notes.md"}, result={"text": "the result"})
+    page = client_of(auditor).get(path(call_id)).content.decode()
+    for text in ("notes.md", "the result", "31 ms", "Record intact", show_id("call", call_id)):
+        assert text in page
+
+
+def test_it_is_a_fragment_for_the_drawer(
+    client_of: Callable[..., Client], auditor: Any, called: Callable[..., Any]
+) -> None:
+    part = client_of(auditor).get(path(called()), headers={"hx-request": "true"}).content.decode()
+    assert part.lstrip().startswith("<header>")
+
+
+def test_the_page_opens_with_the_drawer_that_its_url_names(
+    client_of: Callable[..., Client], auditor: Any, called: Callable[..., Any]
+) -> None:
+    call_id = called(result={"text": "drawn at once"})
+    page = client_of(auditor).get("/audit/", {"call": show_id("call", call_id)}).content.decode()
+    assert "drawn at once" in page
+
+
+def test_hostile_results_are_escaped(
+    client_of: Callable[..., Client], auditor: Any, called: Callable[..., Any]
+) -> None:
+    page = client_of(auditor).get(path(called(result="<img src=x onerror=alert(1)>\u202e"))).content.decode()
+    assert "<img" not in page
+    assert "\u202e" not in page
+
+
+def test_an_unknown_call_and_one_of_another_environment_are_not_found(
+    client_of: Callable[..., Client], auditor: Any, called: Callable[..., Any]
+) -> None:
+    browser = client_of(auditor)
+    assert browser.get("/audit/calls/call_00000000000000000000000000/").status_code == 404
+    assert browser.get(path(called(environment="staging"))).status_code == 404
