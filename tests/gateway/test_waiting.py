@@ -32,6 +32,19 @@ def answer(decision: str, by: Any, *, reason: str = "") -> Approval:
     return approval_resolve(approval, decision=decision, by=by, at=timezone.now(), reason=reason)
 
 
+def asked(agent: httpx.Client, params: dict[str, Any] = TOUCH) -> dict[str, Any]:
+    """Make a call that needs a person, and come back when the question stands."""
+    body: dict[str, Any] = call(agent, "exec", params, wait_ms=50).json()
+
+    def waits() -> bool:
+        nonlocal body
+        body = agent.get(f"/api/v1/calls/{body['id']}").json()
+        return bool(body["status"] == "awaiting_approval")
+
+    assert eventually(waits)
+    return body
+
+
 def wait_for_request() -> None:
     assert eventually(lambda: Approval.objects.count() == 1)
 
@@ -43,10 +56,7 @@ def made(settings: Any) -> bool:
 def test_a_command_outside_the_list_waits_and_runs_when_allowed(
     agent: httpx.Client, operator: Any, settings: Any
 ) -> None:
-    first = call(agent, "exec", TOUCH, wait_ms=200)
-    assert first.status_code == 202
-    body = first.json()
-    assert body["status"] == "awaiting_approval"
+    body = asked(agent)
     assert body["approval"]["id"].startswith("ap_")
     assert not made(settings)
 
@@ -74,7 +84,7 @@ def test_a_caller_who_waits_is_answered_when_the_person_was(agent: httpx.Client,
 
 
 def test_a_denied_call_never_runs_and_hears_the_reason(agent: httpx.Client, operator: Any, settings: Any) -> None:
-    body = call(agent, "exec", TOUCH, wait_ms=100).json()
+    body = asked(agent)
 
     answer("deny", operator, reason="not on a Friday")
     done = agent.get(f"/api/v1/calls/{body['id']}?wait=10000").json()
@@ -96,7 +106,7 @@ def test_nobody_answering_in_time_means_denied(
 
 
 def test_an_approval_can_be_waited_for_by_its_own_id(agent: httpx.Client, operator: Any) -> None:
-    body = call(agent, "exec", TOUCH, wait_ms=100).json()
+    body = asked(agent)
     path = f"/api/v1/approvals/{body['approval']['id']}/wait"
     answers: list[Any] = []
     thread = threading.Thread(target=lambda: answers.append(agent.get(f"{path}?wait=10000").json()))
@@ -111,7 +121,7 @@ def test_an_approval_can_be_waited_for_by_its_own_id(agent: httpx.Client, operat
 
 
 def test_an_approval_of_another_token_does_not_exist(server: Server, agent: httpx.Client, token: Token) -> None:
-    body = call(agent, "exec", TOUCH, wait_ms=100).json()
+    body = asked(agent)
 
     with server.client(token("calls_make", name="another")[1]) as other:
         answer = other.get(f"/api/v1/approvals/{body['approval']['id']}/wait?wait=0")
@@ -122,19 +132,19 @@ def test_an_approval_of_another_token_does_not_exist(server: Server, agent: http
 def test_always_is_offered_for_a_plain_command_and_the_next_one_runs_unasked(
     agent: httpx.Client, operator: Any, settings: Any
 ) -> None:
-    body = call(agent, "exec", TOUCH, wait_ms=100).json()
+    body = asked(agent)
     answer("allow-always", operator)
     agent.get(f"/api/v1/calls/{body['id']}?wait=10000")
 
     again = call(agent, "exec", TOUCH).json()
-    other = call(agent, "exec", {"command": "touch other"}, wait_ms=100).json()
+    other = asked(agent, {"command": "touch other"})
 
     assert again["status"] == "completed"
     assert other["status"] == "awaiting_approval"
 
 
 def test_always_is_not_offered_for_a_line_of_shell(agent: httpx.Client, operator: Any, settings: Any) -> None:
-    body = call(agent, "exec", {"command": "echo a | cat > made"}, wait_ms=100).json()
+    body = asked(agent, {"command": "echo a | cat > made"})
     assert Approval.objects.get().decisions == ["allow-once", "deny"]
 
     answer("allow-once", operator)
@@ -148,7 +158,7 @@ def test_a_script_that_changed_after_it_was_shown_does_not_run(
     agent: httpx.Client, operator: Any, settings: Any
 ) -> None:
     call(agent, "write", {"path": "run.sh", "content": "echo harmless"})
-    body = call(agent, "exec", {"command": "bash run.sh"}, wait_ms=100).json()
+    body = asked(agent, {"command": "bash run.sh"})
     call(agent, "write", {"path": "run.sh", "content": "touch made"})
 
     answer("allow-once", operator)
@@ -175,7 +185,7 @@ def restarted(server: Server, holder: Holder, agent: httpx.Client) -> Iterator[A
 def test_an_action_allowed_while_every_server_was_down_runs_once_at_the_next_start(
     server: Server, agent: httpx.Client, operator: Any, restarted: Any, settings: Any
 ) -> None:
-    body = call(agent, "exec", TOUCH, wait_ms=100).json()
+    body = asked(agent)
     secret = agent.headers["authorization"].removeprefix("Bearer ")
     server.stop()
     answer("allow-once", operator)
@@ -191,7 +201,7 @@ def test_an_action_allowed_while_every_server_was_down_runs_once_at_the_next_sta
 
 
 def test_a_request_survives_a_restart_with_its_deadline(server: Server, agent: httpx.Client, restarted: Any) -> None:
-    body = call(agent, "exec", TOUCH, wait_ms=100).json()
+    body = asked(agent)
     secret = agent.headers["authorization"].removeprefix("Bearer ")
     server.stop()
 
@@ -205,7 +215,7 @@ def test_a_request_survives_a_restart_with_its_deadline(server: Server, agent: h
 def test_a_claimed_action_whose_runner_is_gone_ends_as_unknown_and_never_runs(
     server: Server, agent: httpx.Client, operator: Any, settings: Any, tmp_path: Path
 ) -> None:
-    body = call(agent, "exec", TOUCH, wait_ms=100).json()
+    body = asked(agent)
     server.stop()
     approval = answer("allow-once", operator)
     gone = new_id()

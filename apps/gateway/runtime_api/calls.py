@@ -37,6 +37,7 @@ from apps.gateway.tokens import TokenGrant
 WAIT_LIMIT_MS = 30_000
 KEY_LIMIT = 200
 REREAD_S = 1.0
+ON_RECORD_S = 10.0
 MEMBERS = frozenset({"agent", "session", "tool", "params", "context", "wait_ms", "idempotency", "environment"})
 OPEN = frozenset({"awaiting_approval", "approved", "running"})
 REFUSED_AS_PROBLEM = frozenset({NOT_FOUND, "parameter_validation_failed", "audit_unavailable"})
@@ -79,13 +80,27 @@ async def make(current: Gateway, grant: TokenGrant, request: Request, _: str) ->
         if bound != call.id:
             return await _follow(current, grant, bound, deadline)
     task = current.desk.start(call)
-    done, _pending = await asyncio.wait({task}, timeout=order.wait_ms / 1000)
-    if not done:
+    await asyncio.wait({task}, timeout=order.wait_ms / 1000)
+    if not await _is_done_or_on_record(task, call.id):
         return 202, {"id": show_id("call", call.id), "status": "running"}
     result = task.result()
     if result.asked is None:
         return _told(result)
     return await _follow(current, grant, call.id, deadline)
+
+
+async def _is_done_or_on_record(task: asyncio.Task[CallResult], call_id: UUID) -> bool:
+    """Hold an id back until the call is on record: every process can then be asked about it.
+
+    Returns:
+        Whether the call has ended, or waits for a person.
+    """
+    until = time.monotonic() + ON_RECORD_S
+    while not task.done() and time.monotonic() < until:
+        if await in_database(call_record, call_id) is not None:
+            break
+        await asyncio.wait({task}, timeout=0.05)
+    return task.done()
 
 
 async def read(current: Gateway, grant: TokenGrant, request: Request, identifier: str) -> tuple[int, Any]:
