@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,11 @@ import pytest
 from django.db import connection
 
 from apps.audit.selectors import call_entries, call_record
-from apps.firewall.identifiers import read_id
+from apps.firewall.identifiers import new_id, read_id
 from apps.gateway import desk as desk_module
 from apps.gateway.lifecycle import gateway
 from apps.gateway.models import CallSlot
+from apps.gateway.runtime_api import calls as calls_module
 from tests import database
 from tests.gateway.conftest import call, snapshot_with
 from tests.gateway.server import Holder, Server
@@ -203,6 +205,33 @@ def test_the_same_key_and_body_is_the_same_call_and_never_a_second_run(agent: ht
     assert first["id"] == second["id"]
     assert not (workspace(settings) / "once").exists()
     assert CallSlot.objects.count() == 1
+
+
+def test_many_requests_with_one_key_at_once_are_one_call(server: Server, agent: httpx.Client) -> None:
+    secret = agent.headers["authorization"].removeprefix("Bearer ")
+
+    def make(_: int) -> str:
+        with server.client(secret) as client:
+            return str(call(client, "exec", {"command": "sleep 0.3"}, idempotency="k").json()["id"])
+
+    with ThreadPoolExecutor(8) as pool:
+        ids = set(pool.map(make, range(8)))
+
+    assert len(ids) == 1
+    assert kinds(ids.pop()) == [("call_intent", "started"), ("call_outcome", "completed")]
+
+
+def test_a_key_whose_call_left_no_record_is_refused_with_advice(
+    agent: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call(agent, "exec", {"command": "echo"}, idempotency="k")
+    CallSlot.objects.update(call_id=new_id())
+    monkeypatch.setattr(calls_module, "ON_RECORD_S", 0.1)
+
+    answer = call(agent, "exec", {"command": "echo"}, idempotency="k")
+
+    assert (answer.status_code, answer.json()["code"]) == (409, "idempotency_conflict")
+    assert "use another key" in answer.json()["message"]
 
 
 def test_the_same_key_with_another_body_is_refused(agent: httpx.Client) -> None:

@@ -19,7 +19,7 @@ from apps.events.waiters import waiters
 from apps.firewall.identifiers import new_id, read_id, show_id
 from apps.firewall.runtime.call import NOT_FOUND, Call, CallResult, Judgement
 from apps.gateway.database import in_database
-from apps.gateway.errors import CallNotFoundError
+from apps.gateway.errors import CallNotFoundError, IdempotencyConflictError
 from apps.gateway.lifecycle import Gateway
 from apps.gateway.runtime_api.http import STATUS_OF_CODE, Request, mistakes
 from apps.gateway.runtime_api.reading import (
@@ -78,6 +78,7 @@ async def make(current: Gateway, grant: TokenGrant, request: Request, _: str) ->
             slot_take, grant.token_id, key=order.key, call_id=call.id, body_digest=digest, at=timezone.now()
         )
         if bound != call.id:
+            await _until_on_record(bound)
             return await _follow(current, grant, bound, deadline)
     task = current.desk.start(call)
     await asyncio.wait({task}, timeout=order.wait_ms / 1000)
@@ -87,6 +88,19 @@ async def make(current: Gateway, grant: TokenGrant, request: Request, _: str) ->
     if result.asked is None:
         return _told(result)
     return await _follow(current, grant, call.id, deadline)
+
+
+async def _until_on_record(call_id: UUID) -> None:
+    """Wait for the first entry of the call that another request with the same key began.
+
+    Raises:
+        IdempotencyConflictError: there is none: its server ended before anything ran.
+    """
+    until = time.monotonic() + ON_RECORD_S
+    while await in_database(call_record, call_id) is None:
+        if time.monotonic() > until:
+            raise IdempotencyConflictError("the call of this key left no record and did not run: use another key")
+        await asyncio.sleep(0.05)
 
 
 async def _is_done_or_on_record(task: asyncio.Task[CallResult], call_id: UUID) -> bool:
