@@ -120,6 +120,7 @@
     badge.hidden = !risky;
     badge.textContent = String(risky);
     find("#all-clear").hidden = all.length > 0;
+    queue.hidden = !all.length; // a feed without an article says nothing to a screen reader
     find("#no-match").hidden = !all.length || shown().length > 0;
     if (!current() || current().hidden) select(shown()[0] || null, false);
   }
