@@ -76,8 +76,10 @@ def draft_source(environment: Environment) -> SnapshotSource:
     )
     rules = _Rules(environment)
     source.by_sender = rules.senders[None, None]
+    source.policy = _present(source.policy, source.by_sender)
     for agent, record in zip(source.agents or (), writer.agents, strict=True):
         agent.by_sender = rules.senders[str(record.pk), None]
+        agent.policy = _present(agent.policy, agent.by_sender)
     source.channels = rules.channels(environment)
     source.profiles = {
         profile.key: Policy(allow=_names(profile.allow), deny=_names(profile.deny))
@@ -85,6 +87,11 @@ def draft_source(environment: Environment) -> SnapshotSource:
     }
     source.exec_approvals = whole(with_masks(write_approvals_tree(environment) or {}))
     return source
+
+
+def _present(policy: Policy | None, by_sender: Named) -> Policy | None:
+    """Return an empty block where the document has `tools` for the sake of rules by sender only."""
+    return Policy() if policy is None and by_sender else policy
 
 
 def tool_entries(environment: Environment) -> list[ToolEntry]:

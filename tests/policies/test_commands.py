@@ -1,0 +1,72 @@
+"""The policy commands: one line per mistake, a failing exit, and files that only their owner reads."""
+
+import io
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from apps.policies.selectors import live_publication
+
+SAMPLE = Path(__file__).parent.parent / "samples" / "openclaw.full.json5"
+
+pytestmark = pytest.mark.django_db
+
+
+def run(*words: str) -> tuple[str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    call_command(*words, stdout=out, stderr=err)
+    return out.getvalue(), err.getvalue()
+
+
+def test_import_export_lint_and_publish_go_together(environment: Any, tmp_path: Path) -> None:
+    out, err = run("policy_import", str(SAMPLE))
+    assert out.startswith("imported into `production`:") and "gateway: kept as it is" in err
+    target = tmp_path / "out.json"
+    run("policy_export", "--output", str(target))
+    assert stat.S_IMODE(target.stat().st_mode) == 0o600
+    assert json.loads(target.read_text())["gateway"]["auth"]["token"] == "test-gateway-token"
+    assert "test-gateway-token" not in run("policy_export", "--masked")[0]
+    assert "[old_name]" in run("policy_lint")[0]
+    assert run("policy_publish", "-m", "from the command line")[0].startswith("published v1")
+    live = live_publication(environment)
+    assert live is not None and live.actor == "system"
+
+
+def test_a_bad_file_fails_with_one_line_per_mistake(environment: Any, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.json5"
+    bad.write_text('{ tools: { deny: "exec", profile: "codng" } }')
+    err = io.StringIO()
+    with pytest.raises(CommandError, match="mistakes"):
+        call_command("policy_import", str(bad), stderr=err)
+    assert [line.partition(":")[0] for line in err.getvalue().splitlines()] == ["tools.deny", "tools.profile"]
+
+
+def test_a_check_imports_nothing(environment: Any) -> None:
+    run("policy_import", str(SAMPLE), "--check")
+    with pytest.raises(CommandError):
+        run("policy_lint")
+
+
+def test_a_stale_publication_fails(environment: Any) -> None:
+    run("policy_import", str(SAMPLE))
+    with pytest.raises(CommandError, match="in the meantime"):
+        run("policy_publish", "-m", "x", "--expected-live", "0" * 64)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("policy_import", "/no/such/file"), "cannot read"),
+        (("policy_import",), "name a file"),
+        (("policy_export", "--approvals"), "no exec approvals"),
+        (("policy_lint", "--environment", "nowhere"), "no environment"),
+        (("policy_publish", "-m", " "), "cannot be published"),
+    ],
+)
+def test_a_command_says_what_is_wrong(environment: Any, words: tuple[str, ...], message: str) -> None:
+    with pytest.raises(CommandError, match=message):
+        run(*words)
