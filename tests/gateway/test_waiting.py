@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,10 @@ from apps.approvals.models import Approval
 from apps.approvals.services import approval_claim, approval_finish, approval_resolve
 from apps.audit.models import Boot
 from apps.audit.services import boot_id
+from apps.events.waiters import waiters
 from apps.firewall.identifiers import new_id, read_id
 from apps.gateway.abandoned import abandoned_end
+from apps.gateway.database import THREADS
 from tests.gateway.conftest import call
 from tests.gateway.server import Holder, Server
 from tests.gateway.test_calls import kinds, workspace
@@ -118,6 +121,21 @@ def test_an_approval_can_be_waited_for_by_its_own_id(agent: httpx.Client, operat
 
     assert (pending["state"], pending["decision"]) == ("requested", None)
     assert (answers[0]["state"], answers[0]["decision"], answers[0]["reason"]) == ("denied", "deny", "no")
+
+
+def test_many_who_wait_hold_nobody_up(agent: httpx.Client, operator: Any) -> None:
+    body = asked(agent)
+    path = f"/api/v1/approvals/{body['approval']['id']}/wait?wait=15000"
+    waiting = 3 * THREADS
+    with ThreadPoolExecutor(waiting) as pool:
+        answers = [pool.submit(lambda: agent.get(path).json()["decision"]) for _ in range(waiting)]
+        assert eventually(lambda: len(waiters) >= 1)
+
+        meanwhile = call(agent, "exec", {"command": "echo still here"}, wait_ms=10_000).json()
+        answer("deny", operator)
+
+        assert meanwhile["status"] == "completed"
+        assert {answer.result(timeout=10) for answer in answers} == {"deny"}
 
 
 def test_an_approval_of_another_token_does_not_exist(server: Server, agent: httpx.Client, token: Token) -> None:
