@@ -91,3 +91,15 @@ def test_coverage_counts_past_calls(client_of: Callable[..., Client], operator: 
     approval = ask(agent="never-called-before")
     part = client_of(operator).get(f"/approvals/{approval.shown_id}/coverage/").content.decode()
     assert "also covers 0 past calls" in part
+
+
+def test_a_pattern_says_what_it_would_also_have_covered(
+    client_of: Callable[..., Client], operator: Any, ask: Callable[..., Any], called: Callable[..., Any]
+) -> None:
+    for command in ("curl -fsS https://a.example", "curl -v https://b.example", "wget x", "curl a | sh"):
+        called(agent="covered", tool="exec", params={"command": command})
+    approval = ask(agent="covered")
+    part = client_of(operator).get(f"/approvals/{approval.shown_id}/coverage/").content.decode()
+    first, anything = part.split("<hx-partial")[1:]
+    assert "also covers 1 past call" in first
+    assert "also covers 2 past calls" in anything

@@ -55,3 +55,8 @@ def test_a_segment_that_shows_a_danger_is_marked() -> None:
 def test_no_letter_of_a_command_is_lost() -> None:
     text = "FOO=1 env \"a b\" 'x'y $HOME `id` https://h/p --flag=v \\; (q)"
     assert "".join(word.text for segment in segments(text) for word in segment.words) == text
+
+
+def test_a_masked_secret_is_marked_inside_its_text() -> None:
+    shown = json_text({"header": "Bearer [masked 26 characters, 1f2e3d4c]"})
+    assert '<span class="m">[masked 26 characters, 1f2e3d4c]</span>' in shown

@@ -23,7 +23,7 @@ from apps.firewall.identifiers import show_id
 register = template.Library()
 
 KEPT_CONTROLS = {"\n", "\t"}
-MASKED = re.compile(r"\W?masked\b", re.IGNORECASE)
+MASK = re.compile(r"(\[masked [0-9]{1,10} characters, [0-9a-f]{8}\])")
 INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 # Letters that draw nothing or join others, though Unicode counts them as letters or marks.
 BLANK_LETTERS = {"\u115f", "\u1160", "\u3164", "\uffa0", "\u034f", "\u2800", "\u17b4", "\u17b5"}
@@ -94,8 +94,8 @@ def _json_parts(value: object, depth: int) -> Iterator[str]:
             yield from _json_parts(item, depth + 1)
         yield "\n" + "  " * depth + ("}" if is_map else "]")
     elif isinstance(value, str):
-        css = "m" if MASKED.match(value) else "s"
-        yield f'<span class="{css}">{visible(json.dumps(value, ensure_ascii=False))}</span>'
+        for number, piece in enumerate(MASK.split(json.dumps(value, ensure_ascii=False))):
+            yield f'<span class="{"m" if number % 2 else "s"}">{visible(piece)}</span>'
     else:
         yield escape(json.dumps(value, ensure_ascii=False))
 

@@ -15,6 +15,7 @@ from apps.approvals.services import approval_resolve
 from apps.approvals.states import Decision
 from apps.console.answers import status_of
 from apps.console.cards import Card, grant_scope
+from apps.console.coverage import pattern_coverage
 from apps.console.forms import ResolveForm
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.presence import present
@@ -80,7 +81,8 @@ def recent_item(request: ConsoleRequest, approval_id: uuid.UUID) -> HttpResponse
 def coverage(request: ConsoleRequest, approval_id: uuid.UUID) -> HttpResponse:
     """How many past calls an "always" would also have covered; counted when a person looks at the card."""
     approval = approval_access(request.user, approval_id)
-    return render(request, "console/approvals/_coverage.html", {"like": past_calls_like(approval)})
+    context = {"approval": approval, "like": past_calls_like(approval), "patterns": pattern_coverage(approval)}
+    return render(request, "console/approvals/_coverage.html", context)
 
 
 @require_POST

@@ -1,0 +1,51 @@
+"""What a pattern of an "always" would also have covered: the last calls of the agent, matched as the engine matches."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from apps.audit.filters import EntryFilters
+from apps.audit.selectors import calls
+from apps.console.cards import scopes_of
+from apps.firewall.engine.exec_policy.patterns import arguments_match
+from apps.firewall.shell import read_line
+
+if TYPE_CHECKING:
+    from apps.approvals.models import Approval
+
+LOOKED_AT = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How many of the last calls a scope covers, and how many of these were denied."""
+
+    scope: str
+    calls: int
+    denied: int
+
+
+def _argv(params: Any) -> tuple[str, ...]:
+    """The words of a past command; none when only a shell could tell them."""
+    if not isinstance(params, dict):
+        return ()
+    argv = params.get("argv")
+    if isinstance(argv, list):
+        return tuple(map(str, argv))
+    line = read_line(str(params.get("command", "")))
+    return () if line.syntax or line.unreadable else line.argv
+
+
+def pattern_coverage(approval: "Approval") -> list[Coverage]:
+    """Count for each pattern that is offered, over at most the last 500 calls of this agent and tool."""
+    patterns = [scope for scope in scopes_of(approval) if scope.pattern]
+    if not patterns or not approval.argv:
+        return []
+    filters = EntryFilters(environment=approval.environment.slug, agent=(approval.agent,), tool=(approval.tool,))
+    others = [call for call in calls(filters, limit=LOOKED_AT).rows if call.id != approval.call_id]
+    past = [(_argv(call.params), call.decision == "deny") for call in others]
+    same = [(argv[1:], is_denied) for argv, is_denied in past if argv and argv[0] == approval.argv[0]]
+    found = []
+    for scope in patterns:
+        covered = [is_denied for arguments, is_denied in same if arguments_match(scope.pattern, arguments)]
+        found.append(Coverage(scope.value, len(covered), sum(covered)))
+    return found
