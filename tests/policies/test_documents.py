@@ -191,3 +191,13 @@ def test_the_two_documents_are_imported_each_by_itself(environment: Any) -> None
     assert Agent.objects.count() == 1
     load(environment, {"agents": {"entries": {"ops": {}}}})
     assert approvals_export(environment) == {"version": 1, "agents": {"main": {"security": "deny"}}}
+
+
+def test_many_records_at_once_are_logged_with_their_actor(environment: Any, admin: Any) -> None:
+    rules = {f"id:{number}": {"deny": ["exec", 'odd "name"\\', "ä"]} for number in range(300)}
+    document = {"tools": {"toolsBySender": rules}}
+    report = load(environment, document, by=admin)
+    assert report.counts["created"] == 301
+    assert document_export(environment) == document
+    (entry,) = record_history(SenderRule.objects.get(key="id:299"))
+    assert (entry.action, entry.actor) == ("insert", "user:admin")

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from apps.policies.document.bulk import insert_all
 from apps.policies.document.rows import NaturalKey, Row
 from apps.policies.fields import OrderedJSONField
 from apps.policies.models import (
@@ -124,7 +125,7 @@ class Reconciler:
             record.version += 1
             fields |= set(names)
             changed.append(record)
-        model._default_manager.bulk_create(created, batch_size=BATCH)
+        insert_all(model, created)
         if changed:
             model._default_manager.bulk_update(changed, sorted(fields), batch_size=BATCH)
         self.counts["created"] += len(created)

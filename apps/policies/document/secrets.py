@@ -36,6 +36,7 @@ def seal_secrets(template: dict[str, Any], path: Path, known: Mapping[Path, Any]
             if old is None:
                 findings.warning(place, "secret_unknown", "the masked value is not known here: the mask is kept")
             return value if old is None else old
+        findings.info(place, "secret_sealed", "kept encrypted; shown by length and short hash only")
         if old is not None and open_value(old) == value:
             return old
         return sealed_value(value)
