@@ -20,6 +20,7 @@ TITLES = {
     409: _("Someone else was faster"),
     422: _("This was refused"),
     429: _("Too many attempts"),
+    500: _("Something broke on our side"),
     503: _("Not available at the moment"),
 }
 
@@ -38,7 +39,16 @@ def answer_of(request: HttpRequest, exception: Exception) -> HttpResponse | None
     if not isinstance(exception, FirewallError):
         return None
     status = status_of(exception)
+    if getattr(request, "htmx", False):
+        return note(request, status, message=exception.message)
     context = {"status": status, "title": TITLES.get(status, TITLES[422]), "error": exception}
     page = "console/errors/forbidden.html" if status == 403 else "console/errors/refused.html"
-    template = "console/errors/_note.html" if getattr(request, "htmx", False) else page
-    return render(request, template, context, status=status)
+    return render(request, page, context, status=status)
+
+
+def note(request: HttpRequest, status: int, message: str = "") -> HttpResponse:
+    """Answer a fragment's request that failed: a note above the page, and the fragment stays as it was."""
+    context = {"title": TITLES.get(status, TITLES[422]), "message": message}
+    answer = render(request, "console/errors/_note.html", context, status=status)
+    answer["HX-Retarget"], answer["HX-Reswap"] = "#flash", "innerHTML"
+    return answer

@@ -126,6 +126,18 @@
     filter();
   }
 
+  /* a request that never arrived; the last word about it goes when another one succeeds */
+  const flash = find("#flash");
+  document.addEventListener("htmx:error", event => {
+    if (!flash || !event.detail?.ctx?.request || event.detail.error?.name === "AbortError") return;
+    const note = document.createElement("div");
+    note.className = "note deny mb3";
+    note.setAttribute("role", "alert");
+    note.textContent = flash.dataset.failed;
+    flash.replaceChildren(note);
+  });
+  document.addEventListener("htmx:after:request", event => { if (flash && event.detail?.ctx?.response?.status < 400) flash.replaceChildren(); });
+
   /* forms that send themselves when a choice changes; without scripts their button does it */
   document.addEventListener("change", event => { const form = event.target.closest("form[data-autosend]"); if (form) form.requestSubmit(); });
   findAll("[data-without-script]").forEach(element => { element.hidden = true; });

@@ -24,9 +24,16 @@ def test_a_forbidden_page_says_what_helps(client_of: Callable[..., Client], view
 
 
 def test_a_refusal_inside_a_fragment_is_a_note(client_of: Callable[..., Client], viewer: Any, environment: Any) -> None:
-    answer = client_of(viewer).get("/audit/", headers={"hx-request": "true"})
-    assert answer.status_code == 403
-    assert answer.content.decode().startswith('<div class="note deny"')
+    for path, status in (("/audit/", 403), ("/nothing/", 404)):
+        answer = client_of(viewer).get(path, headers={"hx-request": "true"})
+        assert (answer.status_code, answer["HX-Retarget"]) == (status, "#flash")
+        assert answer.content.decode().startswith('<div class="note deny')
+
+
+def test_a_broken_fragment_leaves_the_page_as_it_was() -> None:
+    answer = errors.server_error(RequestFactory().get("/approvals/queue/", headers={"hx-request": "true"}))
+    assert (answer.status_code, answer["HX-Retarget"]) == (500, "#flash")
+    assert answer.content.decode().startswith('<div class="note deny')
 
 
 def test_a_server_error_needs_no_database() -> None:

@@ -8,14 +8,19 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils import timezone
 
+from apps.console.answers import TITLES, note
+
 logger = logging.getLogger(__name__)
 
 API = "/api/"
+FRAGMENT = "HX-Request"
 
 
 def _answer(request: HttpRequest, status: int, code: str, message: str) -> HttpResponse:
     if request.path.startswith(API):
         return JsonResponse({"code": code, "message": message, "details": []}, status=status)
+    if request.headers.get(FRAGMENT):
+        return note(request, status)
     return render(request, f"console/errors/{code}.html", {"status": status}, status=status)
 
 
@@ -43,5 +48,10 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if request.path.startswith(API):
         message = f"something broke on our side: reference {reference}"
         return JsonResponse({"code": "server_error", "message": message, "details": []}, status=500)
-    context = {"reference": reference, "at": timezone.now()}
+    context: dict[str, object] = {"reference": reference, "at": timezone.now()}
+    if request.headers.get(FRAGMENT):
+        context = {"title": TITLES[500], "message": f"Error 500 · {reference}"}
+        answer = HttpResponse(render_to_string("console/errors/_note.html", context), status=500)
+        answer["HX-Retarget"], answer["HX-Reswap"] = "#flash", "innerHTML"
+        return answer
     return HttpResponse(render_to_string("console/errors/server_error.html", context), status=500)
