@@ -3,12 +3,13 @@
 import concurrent.futures
 import json
 import re
+import time
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.journeys.conftest import Installation, Visitor
 
@@ -49,7 +50,7 @@ def test_an_operator_lets_a_command_run_and_an_auditor_finds_it(published: Insta
         expect(card).to_be_visible()
         late = second.get_by_role("article").filter(has_text="seen-by-a-person")
         expect(late).to_be_visible()
-        second.route("**/resolve/", lambda route: (second.wait_for_timeout(1500), route.continue_()))
+        second.route("**/resolve/", _slowly)
         late.get_by_role("button", name="Deny…").click()
         late.get_by_placeholder("Shown to the agent").fill("not today")
         late.get_by_role("button", name="Deny Enter").click(no_wait_after=True)
@@ -60,6 +61,12 @@ def test_an_operator_lets_a_command_run_and_an_auditor_finds_it(published: Insta
     assert (status, answer["status"], answer["result"]["exit_code"]) == (200, "completed", 0)
     assert [found.name for found in published.var.glob("workspaces/*/main/*")] == ["seen-by-a-person.txt"]
     _auditor_finds(sign_in("auditor"), answer["id"])
+
+
+def _slowly(route: Route) -> None:
+    """Let the answer of the second operator arrive after the first one's."""
+    time.sleep(1.5)
+    route.continue_()
 
 
 def _auditor_finds(auditor: Visitor, call_id: str) -> None:
