@@ -10,6 +10,7 @@ from apps.accounts.access import Permission, permissions_of
 from apps.accounts.errors import AccountError
 from apps.accounts.models import Role, Theme, User
 from apps.approvals.states import Decision
+from apps.policies.errors import PolicyError
 
 
 class ConsoleForm(forms.Form):
@@ -23,7 +24,7 @@ class ConsoleForm(forms.Form):
         for field in self.fields.values():
             field.widget.attrs.setdefault("class", _class_of(field.widget))
 
-    def take_errors(self, error: AccountError) -> None:
+    def take_errors(self, error: AccountError | PolicyError) -> None:
         """Show what a service refused beside the fields it names, the rest above the form."""
         named = [detail for detail in error.details if detail["path"] in self.fields]
         for detail in named:

@@ -6,7 +6,20 @@ from django.urls import URLPattern, URLResolver, path
 
 import apps.accounts.converters  # noqa: F401 - registers user_id, approval_id, call_id, …
 from apps.accounts.secret_links import INVITATION_ROUTE, PASSWORD_RESET_ROUTE
-from apps.console.views import accounts, approvals, audit, exports, settings, tokens, users
+from apps.console.policy_urls import exploring, policies
+from apps.console.views import (
+    accounts,
+    approvals,
+    audit,
+    exports,
+    overview,
+    publish,
+    settings,
+    snapshots,
+    start,
+    tokens,
+    users,
+)
 
 access: list[URLPattern | URLResolver] = [
     path("sign-in/", allauth.login, name="account_login"),
@@ -51,8 +64,29 @@ auditing: list[URLPattern | URLResolver] = [
     path("exports/<uuid:export_id>/file/", exports.export_file, name="export-file"),
 ]
 
+releasing: list[URLPattern | URLResolver] = [
+    path("", overview.overview, name="overview"),
+    path("overview/figures/", overview.figures, name="overview-figures"),
+    path("overview/calls/", overview.calls, name="overview-calls"),
+    path("start/", start.start, name="start"),
+    path("start/demo/", start.demo, name="start-demo"),
+    path("start/empty/", start.empty, name="start-empty"),
+    path("import/", start.import_documents, name="import"),
+    path("publish/", publish.publish, name="publish"),
+    path("publish/blast/", publish.blast, name="publish-blast"),
+    path("publish/discard/", publish.discard, name="publish-discard"),
+    path("snapshots/", snapshots.snapshots, name="snapshots"),
+    path("snapshots/<publication_id:publication_id>/", snapshots.snapshot, name="snapshot"),
+    path("snapshots/<publication_id:publication_id>/difference/", snapshots.difference, name="snapshot-difference"),
+    path("snapshots/<publication_id:publication_id>/rollback/", snapshots.rollback, name="snapshot-rollback"),
+    path("snapshots/<publication_id:publication_id>/draft/", snapshots.reset_draft, name="snapshot-reset-draft"),
+]
+
 urlpatterns: list[URLPattern | URLResolver] = [
     *access,
     *approving,
     *auditing,
+    *releasing,
+    *policies,
+    *exploring,
 ]

@@ -1,0 +1,29 @@
+"""Paths of agents, explorer and draft. An agent's key may hold slashes, so its own page comes last."""
+
+from django.urls import URLPattern, URLResolver, path
+
+from apps.console.views import agent_parts, agents, draft, explorer
+
+policies: list[URLPattern | URLResolver] = [
+    path("agents/", agents.agents, name="agents"),
+    path("agents/<path:key>/preview/", agents.agent_preview, name="agent-preview"),
+    path("agents/<path:key>/discard/", agents.agent_discard, name="agent-discard"),
+    path("agents/<path:key>/exec/", agent_parts.agent_exec, name="agent-exec"),
+    path("agents/<path:key>/sandbox/", agent_parts.agent_sandbox, name="agent-sandbox"),
+    path("agents/<path:key>/history/", agent_parts.agent_history, name="agent-history"),
+    path("agents/<path:key>/providers/new/", agent_parts.agent_provider_new, name="agent-provider-new"),
+    path("agents/<path:key>/providers/<uuid:record_id>/", agent_parts.agent_provider, name="agent-provider"),
+    path(
+        "agents/<path:key>/providers/<uuid:record_id>/delete/",
+        agent_parts.agent_provider_delete,
+        name="agent-provider-delete",
+    ),
+    path("agents/<path:key>/", agents.agent, name="agent"),
+    path("draft/pill/", draft.draft_pill, name="draft-pill"),
+]
+
+exploring: list[URLPattern | URLResolver] = [
+    path("explorer/", explorer.explorer, name="explorer"),
+    path("explorer/result/", explorer.explorer, name="explorer-result"),
+    path("explorer/export/", explorer.explorer_export, name="explorer-export"),
+]
