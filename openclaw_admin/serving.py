@@ -21,7 +21,7 @@ from apps.keys.files import secret_bytes
 from openclaw_admin import database
 from openclaw_admin.database_url import database_settings
 from openclaw_admin.embedded.errors import EmbeddedError
-from openclaw_admin.embedded.postgres import Addresses, Postgres
+from openclaw_admin.embedded.postgres import Postgres
 
 GRACE_S = 5
 BACKLOG = 512
@@ -55,6 +55,10 @@ def serve(options: Options, write: Callable[[str], object]) -> None:
             database.prepare(write)
             first_people(options, write)
             first_policy(options, write)
+        stack.callback(note("address", address))
+        if not settings.IS_PUBLIC_URL_GIVEN:
+            settings.PUBLIC_URL = address
+            settings.CSRF_TRUSTED_ORIGINS = [address]
         if options.with_background:
             stack.callback(start_background())
         write(f"OpenClaw Admin {settings.VERSION} serves {address}  (Ctrl-C ends it)")
@@ -102,30 +106,27 @@ def start_database(address: str, write: Callable[[str], object]) -> Callable[[],
     )
     addresses = server.start()
     server.describe(address)
-    notes = note_addresses(addresses)
+    forget = [note("database_url", addresses.url), note("database_owner_url", addresses.owner_url)]
     for alias, url in (("default", addresses.url), ("owner", addresses.owner_url)):
         settings.DATABASES[alias].update(database_settings(url))  # no connection was made before this line
     write(f"PostgreSQL {server.version} ({server.kind}) in {home}")
 
     def stop() -> None:
-        for note in notes:
-            note.unlink(missing_ok=True)
+        for each in forget:
+            each()
         server.stop()
 
     return stop
 
 
-def note_addresses(addresses: Addresses) -> list[Path]:
-    """Write both addresses to files of mode 0600, where other commands of this installation find them."""
-    notes = []
-    for name, url in (("database_url", addresses.url), ("database_owner_url", addresses.owner_url)):
-        note = settings.NOTES_DIR / name
-        note.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        note.unlink(missing_ok=True)
-        with os.fdopen(os.open(note, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(url)
-        notes.append(note)
-    return notes
+def note(name: str, text: str) -> Callable[[], None]:
+    """Write a file of mode 0600, where other commands of this installation find it; return what removes it."""
+    path = settings.NOTES_DIR / name
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    path.unlink(missing_ok=True)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(text)
+    return lambda: path.unlink(missing_ok=True)
 
 
 def start_background() -> Callable[[], None]:
@@ -205,6 +206,8 @@ def is_loopback(host: str) -> bool:
 
 
 def _shown(host: str) -> str:
+    if host in {"0.0.0.0", "::"}:  # noqa: S104 - every address: this machine's own is one of them
+        return "127.0.0.1"
     return f"[{host}]" if ":" in host else host
 
 

@@ -9,6 +9,16 @@ from openclaw_admin.database_url import database_settings
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(env.text("OPENCLAW_ADMIN_VAR", str(BASE_DIR / "var")))
 VERSION = __version__
+NOTES_DIR = VAR_DIR / "run"
+
+
+def _noted(name: str) -> str:
+    """Read the address that a running `serve` has noted for the other commands of this installation."""
+    try:
+        return (NOTES_DIR / name).read_text(encoding="utf-8")
+    except OSError:
+        return ""
+
 
 LOGGING_CONFIG = "openclaw_admin.logs.configure"
 LOGGING = logs.logging_settings(
@@ -19,7 +29,8 @@ LOGGING = logs.logging_settings(
 DEBUG = False
 TESTING = env.flag("OPENCLAW_ADMIN_TESTING")
 ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", ("127.0.0.1", "localhost", "[::1]"))
-PUBLIC_URL = env.text("PUBLIC_URL", "http://127.0.0.1:8000").rstrip("/")
+IS_PUBLIC_URL_GIVEN = bool(env.text("PUBLIC_URL"))
+PUBLIC_URL = (env.text("PUBLIC_URL") or _noted("address") or "http://127.0.0.1:8000").rstrip("/")
 TRUSTED_PROXIES = env.words("TRUSTED_PROXIES")  # addresses whose X-Forwarded-* headers are believed
 IS_HTTPS = PUBLIC_URL.startswith("https://")
 
@@ -38,19 +49,10 @@ SEAL_KEY = env.secret("OPENCLAW_ADMIN_SEAL_KEY")
 SIGNING_KEY = env.secret("OPENCLAW_ADMIN_SIGNING_KEY")
 
 
-def _noted(name: str) -> str:
-    """Read the address that a running `serve` has noted for the other commands of this installation."""
-    try:
-        return (NOTES_DIR / name).read_text(encoding="utf-8")
-    except OSError:
-        return ""
-
-
 # Without DATABASE_URL, `serve` runs a PostgreSQL of its own: `system`, `wheel`, or empty for the first that fits.
 IS_DATABASE_EMBEDDED = not env.secret("DATABASE_URL")
 POSTGRES_WANTED = env.choice("OPENCLAW_ADMIN_POSTGRES", ("", "system", "wheel"))
 POSTGRES_HOME = env.text("OPENCLAW_ADMIN_POSTGRES_HOME")
-NOTES_DIR = VAR_DIR / "run"
 
 # Two roles: `default` serves without UPDATE or DELETE on the audit tables, `owner` migrates.
 DATABASE_URL = env.secret("DATABASE_URL") or _noted("database_url") or "postgresql:///openclaw_admin"

@@ -41,6 +41,7 @@ class Serve:
 
     def __init__(self, *arguments: str, environment: dict[str, str], log: Path) -> None:
         self.log = log
+        self.environment = environment
         with log.open("ab") as output:
             self.process = subprocess.Popen(
                 [sys.executable, "manage.py", "serve", *arguments],
@@ -51,7 +52,7 @@ class Serve:
     def said(self) -> str:
         return self.log.read_text(errors="replace")
 
-    def wait_for(self, text: str, *, timeout_s: float = 60) -> str:
+    def wait_for(self, text: str, *, timeout_s: float = 180) -> str:
         deadline = time.monotonic() + timeout_s
         while time.monotonic() < deadline:
             if text in self.said:

@@ -185,7 +185,7 @@ def test_a_command_gets_a_server_of_its_own_that_is_gone_afterwards() -> None:
     )
     environment = {name: value for name, value in os.environ.items() if not name.startswith("DATABASE_")}
     command = [sys.executable, "-m", "openclaw_admin.embedded", "run", "--", sys.executable, "-c", script]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     folder = done.stdout.rpartition("host=")[2].strip().replace("%2F", "/")
     assert not Path(folder).exists()

@@ -39,8 +39,8 @@ def test_two_at_once_and_one_more_leave_a_ledger_that_the_application_can_only_e
     home: Path, addresses: Addresses
 ) -> None:
     together = [prepare(home, addresses.url, addresses.owner_url) for _ in range(2)]
-    said = [process.communicate(timeout=120)[0] for process in together]
-    again = prepare(home, addresses.url, addresses.owner_url).communicate(timeout=120)[0]
+    said = [process.communicate(timeout=300)[0] for process in together]
+    again = prepare(home, addresses.url, addresses.owner_url).communicate(timeout=300)[0]
     assert {process.returncode for process in together} == {0}, said
     assert again.strip() == "the database is ready"
     with psycopg.connect(addresses.url, autocommit=True) as connection:
@@ -61,7 +61,7 @@ def test_two_at_once_and_one_more_leave_a_ledger_that_the_application_can_only_e
 
 def test_with_one_role_it_says_that_triggers_guard_the_ledger(home: Path, addresses: Addresses) -> None:
     process = prepare(home, addresses.owner_url, addresses.owner_url)
-    said = process.communicate(timeout=120)[0]
+    said = process.communicate(timeout=300)[0]
     assert process.returncode == 0, said
     assert "one database role only: triggers guard the audit ledger" in said
 
