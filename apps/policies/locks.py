@@ -1,5 +1,7 @@
 """One writer at a time in an environment's draft: publications must know exactly which changes they contain."""
 
+from django.utils.translation import gettext as _
+
 from apps.policies.errors import RecordGoneError
 from apps.registry.models import Environment
 
@@ -12,5 +14,5 @@ def draft_lock(environment: Environment) -> Environment:
     """
     locked = Environment.objects.select_for_update(no_key=True).filter(pk=environment.pk).first()
     if locked is None:
-        raise RecordGoneError(f"the environment `{environment.slug}` does not exist")
+        raise RecordGoneError(_("the environment `%(slug)s` does not exist") % {"slug": environment.slug})
     return locked

@@ -3,6 +3,8 @@
 from collections import OrderedDict
 from threading import Lock
 
+from django.utils.translation import gettext as _
+
 from apps.firewall.engine.snapshot import Snapshot, SnapshotError, load_snapshot
 from apps.keys.signing import Signature, verify
 from apps.policies.errors import SnapshotUntrustedError
@@ -45,11 +47,15 @@ def snapshot_loaded(digest: str) -> Snapshot:
 def _load(digest: str) -> Snapshot:
     stored = StoredSnapshot.objects.filter(pk=digest).first()
     if stored is None:
-        raise SnapshotUntrustedError(f"the snapshot `{digest[:12]}` is not stored")
+        raise SnapshotUntrustedError(_("the snapshot `%(digest)s` is not stored") % {"digest": digest[:12]})
     content = bytes(stored.content)
     if not verify(content, Signature(stored.key_id, bytes(stored.signature))):
-        raise SnapshotUntrustedError(f"the signature of the snapshot `{digest[:12]}` does not fit")
+        raise SnapshotUntrustedError(
+            _("the signature of the snapshot `%(digest)s` does not fit") % {"digest": digest[:12]}
+        )
     try:
         return load_snapshot(content, expected_digest=digest)
     except SnapshotError as exc:
-        raise SnapshotUntrustedError(f"the snapshot `{digest[:12]}` cannot be used: {exc.message}") from exc
+        raise SnapshotUntrustedError(
+            _("the snapshot `%(digest)s` cannot be used: %(message)s") % {"digest": digest[:12], "message": exc.message}
+        ) from exc

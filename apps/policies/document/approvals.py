@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from apps.policies.document import members as m
 from apps.policies.document.findings import Findings, Path
 from apps.policies.document.rows import Row, kept_template
@@ -17,7 +19,7 @@ def parse_approvals(tree: dict[str, Any], findings: Findings) -> list[Row]:
     Source: integration notes, "Exec approvals document".
     """
     if tree.get("version", VERSION) != VERSION:
-        findings.error(("version",), "unknown_version", f"must be {VERSION}")
+        findings.error(("version",), "unknown_version", _("must be %(version)s") % {"version": VERSION})
     row = Row(ExecApprovals, (), (), m.take(tree, m.APPROVALS, (), findings))
     row.values["position"] = 0
     rows = [row]
@@ -25,7 +27,7 @@ def parse_approvals(tree: dict[str, Any], findings: Findings) -> list[Row]:
     for position, (key, agent) in enumerate(agents.items()):
         path: Path = ("agents", key)
         if not key.strip() or len(key) > 128:
-            findings.error(path, "blank_key", "an agent's id must have 1 to 128 characters")
+            findings.error(path, "blank_key", _("an agent's id must have 1 to 128 characters"))
         elif mapping(agent, path, findings):
             rows += _agent(key, agent, position, findings)
     row.values["extra"] = kept_template(tree, m.APPROVALS, row.values)
@@ -47,7 +49,7 @@ def _allowlist(agent: str, tree: dict[str, Any], path: Path, findings: Findings)
         return []
     tree["allowlist"] = None
     if not isinstance(listed, list):
-        wrong_type(listed, "a list of entries", (*path, "allowlist"), findings)
+        wrong_type(listed, _("a list of entries"), (*path, "allowlist"), findings)
         return []
     rows = []
     for position, entry in enumerate(listed):
@@ -55,9 +57,9 @@ def _allowlist(agent: str, tree: dict[str, Any], path: Path, findings: Findings)
         if not mapping(entry, place, findings):
             continue
         if "pattern" not in entry:
-            findings.error(place, "missing_key", "an entry needs a `pattern`")
+            findings.error(place, "missing_key", _("an entry needs a `pattern`"))
         elif entry["pattern"] == "":
-            findings.error((*place, "pattern"), "blank_pattern", "a pattern is empty")
+            findings.error((*place, "pattern"), "blank_pattern", _("a pattern is empty"))
         row = Row(AllowlistEntry, ((agent,), position), place, m.take(entry, m.ALLOWLIST, place, findings))
         row.values["position"] = position
         row.refs = {"approvals_agent": (agent,)}

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from apps.firewall.engine.dialect import DIALECTS
 from apps.policies.document.findings import Findings, Path
 from apps.policies.document.shapes import kind_of, wrong_type
@@ -39,11 +41,13 @@ def _list_to_entries(agents: dict[str, Any], findings: Findings) -> None:
         return
     listed = agents["list"]
     if not isinstance(listed, list):
-        wrong_type(listed, "a list of agents", ("agents", "list"), findings)
+        wrong_type(listed, _("a list of agents"), ("agents", "list"), findings)
         del agents["list"]
         return
     if "entries" in agents:
-        findings.error(("agents", "list"), "both_agent_forms", "`agents.entries` and `agents.list` exclude each other")
+        findings.error(
+            ("agents", "list"), "both_agent_forms", _("`agents.entries` and `agents.list` exclude each other")
+        )
         del agents["list"]
         return
     entries: dict[str, Any] = {}
@@ -56,22 +60,22 @@ def _list_to_entries(agents: dict[str, Any], findings: Findings) -> None:
     if several:
         agents["ownership"] = "explicit"
     agents.update(members)
-    findings.info(("agents", "list"), "retired_agent_list", "`agents.list` becomes `agents.entries`")
+    findings.info(("agents", "list"), "retired_agent_list", _("`agents.list` becomes `agents.entries`"))
 
 
 def _add_entry(entries: dict[str, Any], agent: Any, path: Path, findings: Findings) -> None:
     if not isinstance(agent, dict):
-        wrong_type(agent, "an object", path, findings)
+        wrong_type(agent, _("an object"), path, findings)
         return
     key = agent.get("id")
     if "id" not in agent:
-        findings.error(path, "missing_key", "an agent needs an `id`")
+        findings.error(path, "missing_key", _("an agent needs an `id`"))
     elif not isinstance(key, str):
-        wrong_type(key, "a text", (*path, "id"), findings)
+        wrong_type(key, _("a text"), (*path, "id"), findings)
     elif not key.strip():
-        findings.error((*path, "id"), "blank_key", "an agent's id is blank")
+        findings.error((*path, "id"), "blank_key", _("an agent's id is blank"))
     elif key in entries:
-        findings.error((*path, "id"), "duplicate_key", f"the agent `{key}` stands in the list twice")
+        findings.error((*path, "id"), "duplicate_key", _("the agent `%(key)s` stands in the list twice") % {"key": key})
     else:
         findings.aliases[("agents", "entries", key)] = path
         entries[key] = {name: value for name, value in agent.items() if name != "id"}
@@ -84,8 +88,8 @@ def _drop_default_markers(agents: dict[str, Any], findings: Findings) -> None:
             marker = agent.pop("default")
             path = ("agents", "entries", key, "default")
             if not isinstance(marker, bool):
-                wrong_type(marker, "true or false", path, findings)
-            findings.info(path, "retired_default_marker", "default markers are dropped: calls name their agent")
+                wrong_type(marker, _("true or false"), path, findings)
+            findings.info(path, "retired_default_marker", _("default markers are dropped: calls name their agent"))
 
 
 def _exec_holders(tree: dict[str, Any]) -> list[tuple[dict[str, Any], Path]]:
@@ -118,7 +122,11 @@ def _pair_to_mode(settings: dict[str, Any], path: Path, findings: Findings) -> N
     }
     settings.clear()
     settings.update(members)
-    message = f"`security: {security}` with `ask: {ask}` becomes `mode: {mode}`"
+    message = _("`security: %(security)s` with `ask: %(ask)s` becomes `mode: %(mode)s`") % {
+        "security": security,
+        "ask": ask,
+        "mode": mode,
+    }
     findings.info((*path, "security"), "retired_exec_pair", message)
 
 
@@ -137,7 +145,13 @@ def _note_includes(value: Any, path: Path, findings: Findings) -> None:
 def _note_include(value: Any, path: Path, findings: Findings) -> None:
     names = value if isinstance(value, list) else [value]
     if not all(isinstance(name, str) for name in names):
-        findings.error(path, "wrong_type", f"must be a file name or a list of them, not {kind_of(value)}")
+        findings.error(
+            path, "wrong_type", _("must be a file name or a list of them, not %(kind)s") % {"kind": kind_of(value)}
+        )
         return
     shown = ", ".join(f"`{name}`" for name in names)
-    findings.warning(path, "include_not_read", f"what {shown} says is not part of the draft: import the merged file")
+    findings.warning(
+        path,
+        "include_not_read",
+        _("what %(shown)s says is not part of the draft: import the merged file") % {"shown": shown},
+    )

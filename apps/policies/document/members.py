@@ -5,6 +5,8 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from apps.policies.document.findings import Findings, Path
 from apps.policies.document.shapes import (
     Shape,
@@ -189,7 +191,7 @@ def _holder(tree: dict[str, Any], where: Keys, path: Path, findings: Findings) -
             return None
         inner = holder[step]
         if not isinstance(inner, dict):
-            wrong_type(inner, "an object", (*path, *where[:depth]), findings)
+            wrong_type(inner, _("an object"), (*path, *where[:depth]), findings)
             holder[step] = {}  # reported once
             return None
         holder = inner

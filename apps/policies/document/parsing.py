@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from apps.firewall.engine.dialect import DIALECTS
 from apps.policies.document import members as m
 from apps.policies.document.findings import Findings, Path
@@ -62,7 +64,11 @@ class Parser:
         for position, (key, value) in enumerate(found.items()):
             place = (*path, key)
             if len(key) > m.KEY_LENGTH:
-                self.findings.error(place, "too_long", f"the key is longer than {m.KEY_LENGTH} characters")
+                self.findings.error(
+                    place,
+                    "too_long",
+                    _("the key is longer than %(key_length)s characters") % {"key_length": m.KEY_LENGTH},
+                )
             elif mapping(value, place, self.findings):
                 yield position, key, value, place
 
@@ -72,7 +78,7 @@ class Parser:
         path = ("agents", "entries")
         for position, key, tree, place in self._items(found, path):
             if not key.strip():
-                self.findings.error(place, "blank_key", "an agent's id is blank")
+                self.findings.error(place, "blank_key", _("an agent's id is blank"))
             check_tools_keys(tree.get("tools"), (*place, "tools"), self.findings)
             row = self._row(Agent, (key,), place, tree, m.AGENT)
             row.values |= {"position": position, "key": key}
@@ -81,7 +87,7 @@ class Parser:
             self._scope_maps(maps, (key,), place)
             row.values["extra"] = kept_template(tree, m.AGENT, row.values)
         if len(found) > 1 and not has_ownership and DIALECTS[self.dialect].agent_entries:
-            message = 'several agents need `agents.ownership: "explicit"`'
+            message = _('several agents need `agents.ownership: "explicit"`')
             self.findings.error(("agents", "ownership"), "ownership_required", message)
 
     def _scope_maps(self, maps: dict[m.Keys, dict[str, Any]], agent: NaturalKey | None, path: Path) -> None:
@@ -97,13 +103,17 @@ class Parser:
 
     def _check_lists(self, values: dict[str, Any], path: Path, prefix: str = "") -> None:
         if values.get(f"{prefix}allow") and values.get(f"{prefix}also_allow"):
-            message = "`allow` and `alsoAllow` exclude each other in one scope"
+            message = _("`allow` and `alsoAllow` exclude each other in one scope")
             self.findings.error(path, "allow_with_also_allow", message)
 
     def _check_profile(self, profile: str | None, path: Path) -> None:
         known = (*DIALECTS[self.dialect].profiles, *sorted(self.profiles))
         if profile and profile not in known:
-            message = f"`{profile}` is none of {', '.join(known)}{did_you_mean(profile, known)}"
+            message = _("`%(profile)s` is none of %(shown)s%(hint)s") % {
+                "profile": profile,
+                "shown": ", ".join(known),
+                "hint": did_you_mean(profile, known),
+            }
             self.findings.error(path, "unknown_word", message)
 
     def _providers(self, found: dict[str, Any], agent: NaturalKey | None, path: Path) -> None:
@@ -131,7 +141,7 @@ class Parser:
         row = self._row(ExecSettings, (agent,), path, tree, m.EXEC)
         row.refs = {"agent": agent}
         if row.values["mode"] is not None and (row.values["security"] or row.values["ask"]):
-            message = "`mode` cannot be combined with `security` or `ask`"
+            message = _("`mode` cannot be combined with `security` or `ask`")
             self.findings.error((*path, "mode"), "mode_with_legacy_pair", message)
         row.values["extra"] = kept_template(tree, m.EXEC, row.values)
 
@@ -144,7 +154,7 @@ class Parser:
         named = {key: value for key, value in channels.items() if key not in m.NOT_CHANNELS}
         for position, key, channel, place in self._items(named, ("channels",)):
             if not key.strip():
-                self.findings.error(place, "blank_key", "a channel's name is blank")
+                self.findings.error(place, "blank_key", _("a channel's name is blank"))
             channels[key] = None
             row = self._row(Channel, (key,), place, channel, ())
             row.values |= {"position": position, "key": key}

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import json5
+from django.utils.translation import gettext as _
 
 from apps.policies.document.findings import Findings, Path
 
 LIMIT_BYTES = 32 * 1024 * 1024
 LIMIT_JSON5_BYTES = 1024 * 1024  # the JSON5 parser reads some 80 kB a second
 LIMIT_DEPTH = 48
-TOO_DEEP = f"the document nests more than {LIMIT_DEPTH} levels"
 
 _COMMENT_OR_STRING = re.compile(
     r"""(?P<comment> //[^\n\r\u2028\u2029]* | /\*.*?\*/ ) | "(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*' """,
@@ -46,7 +46,7 @@ def read_tree(text: str | bytes, findings: Findings) -> dict[str, Any] | None:
         return None
     tree = _plain(raw, (), findings)
     if not isinstance(tree, dict):
-        findings.error((), "not_an_object", "the document is not an object")
+        findings.error((), "not_an_object", _("the document is not an object"))
         return None
     return tree
 
@@ -55,21 +55,25 @@ def check_tree(document: Any, findings: Findings) -> dict[str, Any] | None:
     """Bring an already parsed document under the same rules as a text."""
     tree = _plain(document, (), findings)
     if not isinstance(tree, dict):
-        findings.error((), "not_an_object", "the document is not an object")
+        findings.error((), "not_an_object", _("the document is not an object"))
         return None
     return tree
 
 
 def _decoded(text: str | bytes, findings: Findings) -> str | None:
     if len(text) > LIMIT_BYTES:
-        findings.error((), "too_large", f"the document is larger than {LIMIT_BYTES // 1024 // 1024} MB")
+        findings.error(
+            (), "too_large", _("the document is larger than %(count)s MB") % {"count": LIMIT_BYTES // 1024 // 1024}
+        )
         return None
     if isinstance(text, str):
         return text.removeprefix("\ufeff")
     try:
         return text.decode("utf-8-sig")
     except UnicodeDecodeError as exc:
-        findings.error((), "not_utf8", f"the document is not UTF-8: byte {exc.start} cannot be read")
+        findings.error(
+            (), "not_utf8", _("the document is not UTF-8: byte %(start)s cannot be read") % {"start": exc.start}
+        )
         return None
 
 
@@ -89,18 +93,21 @@ def _parsed(text: str, findings: Findings) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_pairs)
     except RecursionError:
-        findings.error((), "too_deep", TOO_DEEP)
+        findings.error((), "too_deep", _too_deep())
         return None
     except ValueError as exc:
         strict_error = exc
     if len(text) > LIMIT_JSON5_BYTES:
-        message = f"the document is not JSON ({strict_error}) and too large for JSON5: {LIMIT_JSON5_BYTES // 1024} kB"
+        message = _("the document is not JSON (%(strict_error)s) and too large for JSON5: %(count)s kB") % {
+            "strict_error": strict_error,
+            "count": LIMIT_JSON5_BYTES // 1024,
+        }
         findings.error((), "too_large_for_json5", message)
         return None
     try:
         raw = json5.loads(text, object_pairs_hook=_pairs)
     except RecursionError:
-        findings.error((), "too_deep", TOO_DEEP)
+        findings.error((), "too_deep", _too_deep())
         return None
     except ValueError as exc:
         findings.error((), "syntax", _syntax_message(str(exc), text))
@@ -109,10 +116,14 @@ def _parsed(text: str, findings: Findings) -> Any:
     return raw
 
 
+def _too_deep() -> str:
+    return _("the document nests more than %(limit)s levels") % {"limit": LIMIT_DEPTH}
+
+
 def _syntax_message(message: str, text: str) -> str:
     if not text.strip():
-        return "the document is empty"
-    return f"the document is not JSON5: {message.removeprefix('<string>:')}"
+        return _("the document is empty")
+    return _("the document is not JSON5: %(message)s") % {"message": message.removeprefix("<string>:")}
 
 
 def _note_comments(text: str, findings: Findings) -> None:
@@ -120,12 +131,17 @@ def _note_comments(text: str, findings: Findings) -> None:
     lines = [text.count("\n", 0, token.start()) + 1 for token in tokens if token.lastgroup == "comment"]
     if lines:
         shown = ", ".join(str(line) for line in lines[:5]) + (", …" if len(lines) > 5 else "")
-        findings.info((), "comments_dropped", f"comments do not survive an export: {len(lines)}, on lines {shown}")
+        findings.info(
+            (),
+            "comments_dropped",
+            _("comments do not survive an export: %(count)s, on lines %(shown)s")
+            % {"count": len(lines), "shown": shown},
+        )
 
 
 def _plain(value: Any, path: Path, findings: Findings) -> Any:
     if len(path) > LIMIT_DEPTH:
-        findings.error(path[:4], "too_deep", TOO_DEEP)
+        findings.error(path[:4], "too_deep", _too_deep())
         return None
     if isinstance(value, dict):
         return _plain_object(value, path, findings)
@@ -134,15 +150,15 @@ def _plain(value: Any, path: Path, findings: Findings) -> Any:
     if isinstance(value, str):
         _check_text(value, path, findings)
     elif isinstance(value, float) and not math.isfinite(value):
-        findings.error(path, "not_a_number", f"`{value}` cannot be written as JSON")
+        findings.error(path, "not_a_number", _("`%(value)s` cannot be written as JSON") % {"value": value})
     elif isinstance(value, int) and not isinstance(value, bool) and abs(value) > 2**53 - 1:
-        findings.error(path, "number_too_large", f"`{value}` is not exact in JSON")
+        findings.error(path, "number_too_large", _("`%(value)s` is not exact in JSON") % {"value": value})
     return value
 
 
 def _plain_object(members: dict[str, Any], path: Path, findings: Findings) -> dict[str, Any]:
     for key in getattr(members, "twice", ()):
-        findings.error((*path, key), "duplicate_key", f"the key `{key}` stands here twice")
+        findings.error((*path, key), "duplicate_key", _("the key `%(key)s` stands here twice") % {"key": key})
     for key in members:
         _check_text(key, (*path, key), findings)
     return {key: _plain(members[key], (*path, key), findings) for key in _in_script_order(members)}
@@ -164,6 +180,6 @@ def _is_index(key: str) -> bool:
 
 def _check_text(text: str, path: Path, findings: Findings) -> None:
     if "\0" in text:
-        findings.error(path, "bad_character", "a text holds a NUL character")
+        findings.error(path, "bad_character", _("a text holds a NUL character"))
     elif not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-        findings.error(path, "bad_character", "a text holds half a surrogate pair")
+        findings.error(path, "bad_character", _("a text holds half a surrogate pair"))

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from apps.firewall.redaction import is_secret_name, mask_text
 from apps.keys.installation import mask_key
 from apps.keys.notes import secret_note
@@ -34,9 +36,9 @@ def seal_secrets(template: dict[str, Any], path: Path, known: Mapping[Path, Any]
         old = known.get(place)
         if value == PLACEHOLDER:
             if old is None:
-                findings.warning(place, "secret_unknown", "the masked value is not known here: the mask is kept")
+                findings.warning(place, "secret_unknown", _("the masked value is not known here: the mask is kept"))
             return value if old is None else old
-        findings.info(place, "secret_sealed", "kept encrypted; shown by length and short hash only")
+        findings.info(place, "secret_sealed", _("kept encrypted; shown by length and short hash only"))
         if old is not None and open_value(old) == value:
             return old
         return sealed_value(value)
@@ -96,8 +98,8 @@ def sealed_places(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 def refuse_envelopes(value: Any, findings: Findings) -> None:
     """Name each object that looks like an envelope of ours: a document from outside has none."""
-    for path, _ in sealed_places(value):
-        findings.error((*path, SEALED), "reserved_key", f"the key `{SEALED}` is reserved")
+    for path, _envelope in sealed_places(value):
+        findings.error((*path, SEALED), "reserved_key", _("the key `%(sealed)s` is reserved") % {"sealed": SEALED})
 
 
 def _walk(value: Any, path: Path, replace: Callable[[Any, Path], Any], *, secret: bool) -> Any:

@@ -4,9 +4,19 @@ import difflib
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
 from apps.policies.document.findings import Findings, Path
 
-type_names = {dict: "an object", list: "a list", str: "a text", bool: "a flag", int: "a number", float: "a number"}
+TYPE_NAMES = {
+    dict: gettext_noop("an object"),
+    list: gettext_noop("a list"),
+    str: gettext_noop("a text"),
+    bool: gettext_noop("a flag"),
+    int: gettext_noop("a number"),
+    float: gettext_noop("a number"),
+}
 NAME_LENGTH = 512
 
 Shape = Callable[[Any, Path, Findings], bool]
@@ -14,7 +24,7 @@ Shape = Callable[[Any, Path, Findings], bool]
 
 
 def kind_of(value: Any) -> str:
-    return "null" if value is None else type_names[type(value)]
+    return "null" if value is None else _(TYPE_NAMES[type(value)])
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
@@ -25,7 +35,7 @@ def suggestion(word: str, known: Iterable[str]) -> str:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     close = suggestion(word, known)
-    return f", did you mean `{close}`?" if close else ""
+    return _(", did you mean `%(close)s`?") % {"close": close} if close else ""
 
 
 def _every(checked: list[bool]) -> bool:
@@ -34,16 +44,18 @@ def _every(checked: list[bool]) -> bool:
 
 
 def wrong_type(value: Any, wanted: str, path: Path, findings: Findings) -> bool:
-    findings.error(path, "wrong_type", f"must be {wanted}, not {kind_of(value)}")
+    findings.error(
+        path, "wrong_type", _("must be %(wanted)s, not %(kind)s") % {"wanted": wanted, "kind": kind_of(value)}
+    )
     return False
 
 
 def text(limit: int = NAME_LENGTH) -> Shape:
     def check(value: Any, path: Path, findings: Findings) -> bool:
         if not isinstance(value, str):
-            return wrong_type(value, "a text", path, findings)
+            return wrong_type(value, _("a text"), path, findings)
         if len(value) > limit:
-            findings.error(path, "too_long", f"is longer than {limit} characters")
+            findings.error(path, "too_long", _("is longer than %(limit)s characters") % {"limit": limit})
             return False
         return True
 
@@ -51,15 +63,20 @@ def text(limit: int = NAME_LENGTH) -> Shape:
 
 
 def flag(value: Any, path: Path, findings: Findings) -> bool:
-    return isinstance(value, bool) or wrong_type(value, "true or false", path, findings)
+    return isinstance(value, bool) or wrong_type(value, _("true or false"), path, findings)
 
 
 def whole(lowest: int, highest: int) -> Shape:
     def check(value: Any, path: Path, findings: Findings) -> bool:
         if not isinstance(value, int) or isinstance(value, bool):
-            return wrong_type(value, "a whole number", path, findings)
+            return wrong_type(value, _("a whole number"), path, findings)
         if not lowest <= value <= highest:
-            findings.error(path, "out_of_range", f"must lie between {lowest} and {highest}, not `{value}`")
+            findings.error(
+                path,
+                "out_of_range",
+                _("must lie between %(lowest)s and %(highest)s, not `%(value)s`")
+                % {"lowest": lowest, "highest": highest, "value": value},
+            )
             return False
         return True
 
@@ -69,9 +86,13 @@ def whole(lowest: int, highest: int) -> Shape:
 def word(*words: str) -> Shape:
     def check(value: Any, path: Path, findings: Findings) -> bool:
         if not isinstance(value, str):
-            return wrong_type(value, "a text", path, findings)
+            return wrong_type(value, _("a text"), path, findings)
         if value not in words:
-            message = f"`{value}` is none of {', '.join(words)}{did_you_mean(value, words)}"
+            message = _("`%(value)s` is none of %(shown)s%(hint)s") % {
+                "value": value,
+                "shown": ", ".join(words),
+                "hint": did_you_mean(value, words),
+            }
             findings.error(path, "unknown_word", message)
             return False
         return True
@@ -82,7 +103,7 @@ def word(*words: str) -> Shape:
 def names(value: Any, path: Path, findings: Findings) -> bool:
     """A list of texts."""
     if not isinstance(value, list):
-        return wrong_type(value, "a list of names", path, findings)
+        return wrong_type(value, _("a list of names"), path, findings)
     one = text()
     return _every([one(item, (*path, index), findings) for index, item in enumerate(value)])
 
@@ -90,22 +111,22 @@ def names(value: Any, path: Path, findings: Findings) -> bool:
 def senders(value: Any, path: Path, findings: Findings) -> bool:
     """A list of texts or whole numbers, as channels write their senders."""
     if not isinstance(value, list):
-        return wrong_type(value, "a list of senders", path, findings)
+        return wrong_type(value, _("a list of senders"), path, findings)
     good = True
     for index, item in enumerate(value):
         if isinstance(item, bool) or not isinstance(item, str | int):
-            good = wrong_type(item, "a text or a whole number", (*path, index), findings)
+            good = wrong_type(item, _("a text or a whole number"), (*path, index), findings)
     return good
 
 
 def mapping(value: Any, path: Path, findings: Findings) -> bool:
-    return isinstance(value, dict) or wrong_type(value, "an object", path, findings)
+    return isinstance(value, dict) or wrong_type(value, _("an object"), path, findings)
 
 
 def mapping_of(shape: Shape) -> Shape:
     def check(value: Any, path: Path, findings: Findings) -> bool:
         if not isinstance(value, dict):
-            return wrong_type(value, "an object", path, findings)
+            return wrong_type(value, _("an object"), path, findings)
         return _every([shape(item, (*path, key), findings) for key, item in value.items()])
 
     return check
@@ -116,7 +137,7 @@ def only_keys(value: dict[str, Any], known: Iterable[str], path: Path, findings:
     known = tuple(known)
     for key in value:
         if key not in known:
-            message = f"the key `{key}` is not known here{did_you_mean(key, known)}"
+            message = _("the key `%(key)s` is not known here%(hint)s") % {"key": key, "hint": did_you_mean(key, known)}
             findings.error((*path, key), "unknown_key", message)
 
 
@@ -125,7 +146,7 @@ def object_with(**members: Shape) -> Shape:
 
     def check(value: Any, path: Path, findings: Findings) -> bool:
         if not isinstance(value, dict):
-            return wrong_type(value, "an object", path, findings)
+            return wrong_type(value, _("an object"), path, findings)
         only_keys(value, members, path, findings)
         known = [key for key in value if key in members]
         return _every([members[key](value[key], (*path, key), findings) for key in known])

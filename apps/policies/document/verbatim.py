@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from apps.policies.document.findings import Findings, Path
 from apps.policies.document.shapes import Shape, flag, mapping, mapping_of, names, senders, suggestion, word
 
@@ -66,7 +68,11 @@ def check_tools_keys(tools: Any, path: Path, findings: Findings) -> None:
     for key in tools if isinstance(tools, dict) else ():
         meant = "" if key in TOOLS_KEYS else suggestion(key, POLICY_KEYS)
         if meant:
-            findings.error((*path, key), "unknown_key", f"the key `{key}` is not known here, did you mean `{meant}`?")
+            findings.error(
+                (*path, key),
+                "unknown_key",
+                _("the key `%(key)s` is not known here, did you mean `%(meant)s`?") % {"key": key, "meant": meant},
+            )
 
 
 def _places(value: Any, pattern: tuple[str, ...], path: Path) -> Iterator[tuple[Any, Path]]:

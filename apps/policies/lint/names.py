@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from apps.firewall.engine.dialect import PLUGIN_GROUP
 from apps.firewall.engine.names import ANYTHING, fold, follow_renames, normalize_name
 from apps.firewall.engine.warn import MCP_PLUGIN
@@ -69,7 +71,13 @@ class NameReview:
             for entry in names or ():
                 mask = self._mask(entry)
                 if mask and not mask & ~denied:
-                    yield NameRemark(member, "allow_voided", "warning", entry, f"`{entry}` is denied in the same block")
+                    yield NameRemark(
+                        member,
+                        "allow_voided",
+                        "warning",
+                        entry,
+                        _("`%(entry)s` is denied in the same block") % {"entry": entry},
+                    )
         yield from self._nothing_left(allow, denied)
 
     def _nothing_left(self, allow: Sequence[str] | None, denied: int) -> Iterator[NameRemark]:
@@ -80,36 +88,56 @@ class NameReview:
         for entry in entries:
             allowed |= self._mask(entry)
         if not allowed:
-            yield NameRemark("allow", "allows_nothing", "warning", "", "the list names no tool: it leaves none at all")
+            yield NameRemark(
+                "allow", "allows_nothing", "warning", "", _("the list names no tool: it leaves none at all")
+            )
         elif not allowed & ~denied:
-            yield NameRemark("allow", "allows_nothing", "warning", "", "everything it allows is denied beside it")
+            yield NameRemark("allow", "allows_nothing", "warning", "", _("everything it allows is denied beside it"))
 
     def _repeated(self, member: str, names: Sequence[str]) -> Iterator[NameRemark]:
         seen: dict[str, str] = {}
         for entry in names:
             normal = normalize_name(self.draft.dialect, entry)
             if normal in seen:
-                yield NameRemark(member, "repeated", "info", entry, f"`{entry}` says the same as `{seen[normal]}`")
+                yield NameRemark(
+                    member,
+                    "repeated",
+                    "info",
+                    entry,
+                    _("`%(entry)s` says the same as `%(seen)s`") % {"entry": entry, "seen": seen[normal]},
+                )
             seen.setdefault(normal, entry)
 
     def _entry(self, member: str, entry: str) -> Iterator[NameRemark]:
         dialect = self.draft.dialect
         normal = normalize_name(dialect, entry)
         if not normal:
-            yield NameRemark(member, "blank_entry", "info", entry, "a blank entry names nothing")
+            yield NameRemark(member, "blank_entry", "info", entry, _("a blank entry names nothing"))
             return
         renamed = dialect.renames.get(normal) or dialect.aliases.get(fold(entry))
         if renamed is not None:
-            yield NameRemark(member, "old_name", "info", entry, f"`{entry}` is an old name", renamed)
+            yield NameRemark(
+                member, "old_name", "info", entry, _("`%(entry)s` is an old name") % {"entry": entry}, renamed
+            )
         if self._mask(entry) or normal == ANYTHING:
             return
         if "*" in normal and not normal.startswith(self.draft.servers or _NONE):
-            yield NameRemark(member, "matches_nothing", "warning", entry, f"`{entry}` matches no tool")
+            yield NameRemark(
+                member, "matches_nothing", "warning", entry, _("`%(entry)s` matches no tool") % {"entry": entry}
+            )
         elif self._exists(follow_renames(dialect, [entry])):
-            yield NameRemark(member, "matches_nothing", "info", entry, f"`{entry}` has no tool here at present")
+            yield NameRemark(
+                member,
+                "matches_nothing",
+                "info",
+                entry,
+                _("`%(entry)s` has no tool here at present") % {"entry": entry},
+            )
         else:
             close = suggestion(normal, self._words)
-            message = f"`{entry}` is no tool, group or plugin" + (f", did you mean `{close}`?" if close else "")
+            message = _("`%(entry)s` is no tool, group or plugin") % {"entry": entry} + (
+                _(", did you mean `%(close)s`?") % {"close": close} if close else ""
+            )
             yield NameRemark(member, "unknown_name", "warning", entry, message, close)
 
     def _mask(self, entry: str) -> int:

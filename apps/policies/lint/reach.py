@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from apps.firewall.engine.dialect import Dialect
 from apps.firewall.engine.names import fold, trim
 from apps.firewall.engine.senders import normalize_channel
@@ -49,20 +51,23 @@ def unreached(draft: Draft) -> Iterator[Remark]:
 
 
 def _senders(draft: Draft) -> Iterator[Remark]:
-    for (_, group), rules in draft.by("sender", "agent_id", "group_id").items():
+    for (_agent, group), rules in draft.by("sender", "agent_id", "group_id").items():
         seen: dict[str, Any] = {}
         for rule in rules:
             identity = sender_identity(draft.dialect, rule.key)
             if group is None and "sender" not in draft.dialect.layers:
-                yield rule, "never_reached", "warning", "this release has no rules by sender outside groups"
+                yield rule, "never_reached", "warning", _("this release has no rules by sender outside groups")
             if not identity:
-                yield rule, "never_reached", "warning", f"the key `{rule.key}` can match nobody"
+                yield rule, "never_reached", "warning", _("the key `%(key)s` can match nobody") % {"key": rule.key}
             elif identity == "*" and identity in seen:
-                message = f"of several rules for `*` the last one counts, not `{seen[identity].key}`"
+                message = _("of several rules for `*` the last one counts, not `%(key)s`") % {"key": seen[identity].key}
                 yield seen[identity], "same_sender", "warning", message
                 seen[identity] = rule
             elif identity in seen:
-                message = f"`{rule.key}` means the same sender as `{seen[identity].key}`, which counts"
+                message = _("`%(key)s` means the same sender as `%(counting)s`, which counts") % {
+                    "key": rule.key,
+                    "counting": seen[identity].key,
+                }
                 yield rule, "same_sender", "warning", message
             else:
                 seen[identity] = rule
@@ -73,7 +78,13 @@ def _same(records: Sequence[Any], normal: Callable[[Any], str], code: str) -> It
     for record in records:
         first = seen.setdefault(normal(record), record)
         if first is not record:
-            yield record, code, "warning", f"`{record.key}` means the same as `{first.key}`: only one of them counts"
+            yield (
+                record,
+                code,
+                "warning",
+                _("`%(key)s` means the same as `%(counting)s`: only one of them counts")
+                % {"key": record.key, "counting": first.key},
+            )
 
 
 def _groups(draft: Draft) -> Iterator[Remark]:
@@ -81,9 +92,9 @@ def _groups(draft: Draft) -> Iterator[Remark]:
     for group in draft.records("group"):
         own = rules.get((group.pk,), [])
         if group.kind == "direct" and (group.has_tools or own):
-            message = (
+            message = _(
                 "rules for direct chats are kept for OpenClaw; this engine decides direct chats by agent and sender"
             )
             yield group, "direct_not_decided", "warning", message
         elif group.has_tools and any(sender_identity(draft.dialect, rule.key) == "*" for rule in own):
-            yield group, "never_reached", "warning", "`toolsBySender` has a rule for `*`: `tools` never counts here"
+            yield group, "never_reached", "warning", _("`toolsBySender` has a rule for `*`: `tools` never counts here")

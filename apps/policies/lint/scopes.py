@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from apps.firewall.engine.policy import Policy
 from apps.firewall.engine.sandbox_policy import resolve_sandbox_policy
 from apps.firewall.engine.warn import MCP_PLUGIN
@@ -17,9 +19,9 @@ SANDBOX_OFF = "off"
 def draft_remarks(draft: Draft) -> Iterator[Remark]:
     """Find what keeps the draft from being published, and sandboxes that hide MCP tools."""
     if draft.policy is None:
-        yield None, "no_draft", "error", "the environment has no policy yet: import one, or start an empty one"
+        yield None, "no_draft", "error", _("the environment has no policy yet: import one, or start an empty one")
     if not draft.records("agent"):
-        yield None, "no_agent", "error", "there is no agent whose calls could be decided"
+        yield None, "no_agent", "error", _("there is no agent whose calls could be decided")
     yield from _profiles(draft)
     yield from _sandboxes(draft)
 
@@ -30,8 +32,13 @@ def _profiles(draft: Draft) -> Iterator[Remark]:
         for record in draft.records(kind):
             if record.profile and record.profile not in known:
                 close = suggestion(record.profile, known)
-                hint = f", did you mean `{close}`?" if close else ""
-                yield record, "unknown_profile", "error", f"`{record.profile}` is no profile{hint}"
+                hint = _(", did you mean `%(close)s`?") % {"close": close} if close else ""
+                yield (
+                    record,
+                    "unknown_profile",
+                    "error",
+                    _("`%(profile)s` is no profile%(hint)s") % {"profile": record.profile, "hint": hint},
+                )
 
 
 def _sandboxes(draft: Draft) -> Iterator[Remark]:
@@ -54,9 +61,9 @@ def _sandboxes(draft: Draft) -> Iterator[Remark]:
         hidden = universe.names_of(mcp & ~passed)
         if hidden:
             shown = ", ".join(f"`{name}`" for name in hidden[:3]) + (", …" if len(hidden) > 3 else "")
-            message = (
-                f"the sandbox hides {len(hidden)} MCP tools: {shown}; add `bundle-mcp` to `sandbox.tools.alsoAllow`"
-            )
+            message = _(
+                "the sandbox hides %(count)s MCP tools: %(shown)s; add `bundle-mcp` to `sandbox.tools.alsoAllow`"
+            ) % {"count": len(hidden), "shown": shown}
             yield agent, "mcp_hidden_by_sandbox", "warning", message
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.services import entry_record
@@ -64,7 +65,7 @@ def document_import(
             wanted.append(_read_document(environment, lambda findings: read_tree(text, findings)))
         if approvals is not None:
             wanted.append(_read_approvals(environment, lambda findings: read_tree(approvals, findings)))
-        return _apply(environment, wanted, by=by, reason="import", message="the document has mistakes")
+        return _apply(environment, wanted, by=by, reason="import", message=_("the document has mistakes"))
 
 
 def document_check(environment: Environment, text: Text | None, *, approvals: Text | None = None) -> list[Diagnostic]:
@@ -88,16 +89,16 @@ def draft_discard(environment: Environment, *, by: By, publication: Publication 
         if publication is None:
             publication = Publication.objects.filter(environment=environment).first()
         if publication is None:
-            raise DocumentInvalidError("nothing has been published to go back to")
+            raise DocumentInvalidError(_("nothing has been published to go back to"))
         if publication.environment_id != environment.pk:
-            raise DocumentInvalidError("the publication belongs to another environment")
+            raise DocumentInvalidError(_("the publication belongs to another environment"))
         document, approvals = publication.document, publication.approvals_document
         wanted = [_read_document(environment, lambda findings: check_tree(document, findings), is_ours=True)]
         if approvals is None:
             wanted.append(_Wanted([], APPROVALS_MODELS, Findings()))
         else:
             wanted.append(_read_approvals(environment, lambda findings: check_tree(approvals, findings), is_ours=True))
-        return _apply(environment, wanted, by=by, reason="discard", message="the publication cannot be read back")
+        return _apply(environment, wanted, by=by, reason="discard", message=_("the publication cannot be read back"))
 
 
 def _read_document(
@@ -138,7 +139,7 @@ def _finish(rows: list[Row], present: dict[str, Any] | None, findings: Findings)
     for row in rows:
         if row.values["extra"]:
             for place in kept_places(row):
-                findings.info(place, "kept_verbatim", "kept as it is, not part of the tool policy")
+                findings.info(place, "kept_verbatim", _("kept as it is, not part of the tool policy"))
             row.values["extra"] = seal_secrets(row.values["extra"], row.path, known, findings)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from django.db import transaction
 from django.db.models import Max
+from django.utils.translation import gettext as _
 
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.services import entry_record
@@ -40,7 +41,7 @@ def publish(environment: Environment, *, by: By, message: str, expected_live: st
         details = [*_message_mistakes(message), *_draft_mistakes(environment)]
         snapshot = None if details else _compiled(environment, details)
         if snapshot is None:
-            raise PublicationRefusedError("the draft cannot be published", details)
+            raise PublicationRefusedError(_("the draft cannot be published"), details)
         publication = Publication(
             environment=environment,
             snapshot=_store(environment, snapshot),
@@ -67,11 +68,11 @@ def rollback(
         _refuse_stale(environment, expected_live)
         details = _message_mistakes(message)
         if publication.environment_id != environment.pk:
-            details.append(_mistake("", "other_environment", "the publication belongs to another environment"))
+            details.append(_mistake("", "other_environment", _("the publication belongs to another environment")))
         elif publication.snapshot_id == _live_digest(environment):
-            details.append(_mistake("", "already_live", "this snapshot is live already"))
+            details.append(_mistake("", "already_live", _("this snapshot is live already")))
         if details:
-            raise PublicationRefusedError("the publication cannot be rolled back to", details)
+            raise PublicationRefusedError(_("the publication cannot be rolled back to"), details)
         publication_snapshot(publication)
         again = Publication(
             environment=environment,
@@ -93,8 +94,8 @@ def _live_digest(environment: Environment) -> str:
 def _refuse_stale(environment: Environment, expected_live: str | None) -> None:
     live = _live_digest(environment)
     if live != (expected_live or ""):
-        shown = f"`{live[:12]}` is live" if live else "nothing is live"
-        raise PublicationConflictError(f"someone published in the meantime: {shown}", live)
+        shown = _("`%(digest)s` is live") % {"digest": live[:12]} if live else _("nothing is live")
+        raise PublicationConflictError(_("someone published in the meantime: %(shown)s") % {"shown": shown}, live)
 
 
 def _mistake(path: str, code: str, message: str) -> dict[str, str]:
@@ -103,9 +104,15 @@ def _mistake(path: str, code: str, message: str) -> dict[str, str]:
 
 def _message_mistakes(message: str) -> list[dict[str, str]]:
     if not message.strip():
-        return [_mistake("message", "required", "a publication needs a message")]
+        return [_mistake("message", "required", _("a publication needs a message"))]
     if len(message) > MESSAGE_LENGTH:
-        return [_mistake("message", "too_long", f"is longer than {MESSAGE_LENGTH} characters")]
+        return [
+            _mistake(
+                "message",
+                "too_long",
+                _("is longer than %(message_length)s characters") % {"message_length": MESSAGE_LENGTH},
+            )
+        ]
     return []
 
 

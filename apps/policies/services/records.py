@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Max, Q
+from django.utils.translation import gettext as _
 
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.services import entry_record
@@ -101,7 +102,8 @@ def profile_create(environment: Environment, key: str, *, by: By, **fields: Any)
     """Add a profile of our own; a built-in one cannot be replaced."""
     if key in DIALECTS[environment.dialect].profiles:
         raise RecordInvalidError(
-            f"`{key}` is a built-in profile", [{"path": "key", "code": "reserved", "message": "is a built-in profile"}]
+            _("`%(key)s` is a built-in profile") % {"key": key},
+            [{"path": "key", "code": "reserved", "message": _("is a built-in profile")}],
         )
     return _add(Profile(environment=environment, key=key), fields, by)
 
@@ -204,7 +206,7 @@ def _siblings(record: PolicyRecord) -> Any:
 def _locked(record: Record) -> Record:
     found = type(record)._default_manager.select_for_update().filter(pk=record.pk).first()
     if found is None:
-        raise RecordGoneError(f"the record `{record}` does not exist any more")
+        raise RecordGoneError(_("the record `%(record)s` does not exist any more") % {"record": record})
     return found
 
 
@@ -213,10 +215,14 @@ def _refuse_unknown(model: type[PolicyRecord], changes: Mapping[str, Any]) -> No
     unknown = [name for name in changes if name not in known]
     if unknown:
         details = [
-            {"path": name, "code": "unknown_field", "message": f"cannot be changed{did_you_mean(name, known)}"}
+            {
+                "path": name,
+                "code": "unknown_field",
+                "message": _("cannot be changed%(hint)s") % {"hint": did_you_mean(name, known)},
+            }
             for name in unknown
         ]
-        raise RecordInvalidError("some fields cannot be changed", details)
+        raise RecordInvalidError(_("some fields cannot be changed"), details)
 
 
 def _assign(record: PolicyRecord, values: Mapping[str, Any]) -> None:
@@ -239,7 +245,10 @@ def _check(record: PolicyRecord) -> None:
             member.shape(value, (member.field,), findings)
     profile = getattr(record, "profile", None)
     if profile and profile not in known_profiles(record.environment):
-        message = f"`{profile}` is not a profile{did_you_mean(profile, known_profiles(record.environment))}"
+        message = _("`%(profile)s` is not a profile%(hint)s") % {
+            "profile": profile,
+            "hint": did_you_mean(profile, known_profiles(record.environment)),
+        }
         findings.error(("profile",), "unknown_word", message)
     details = [item.as_detail() for item in findings.errors()]
     bad = {detail["path"].partition("[")[0] for detail in details}
@@ -253,7 +262,7 @@ def _check(record: PolicyRecord) -> None:
             for message in error.messages
         ]
     if details:
-        raise RecordInvalidError("the record has mistakes", details)
+        raise RecordInvalidError(_("the record has mistakes"), details)
 
 
 def _refuse_needed(record: PolicyRecord) -> None:
@@ -267,8 +276,8 @@ def _refuse_needed(record: PolicyRecord) -> None:
     if users:
         shown = ", ".join(f"`{user}`" for user in users[:5])
         raise RecordInvalidError(
-            f"the profile `{record.key}` is in use: {shown}",
-            [{"path": "key", "code": "in_use", "message": f"is used by {shown}"}],
+            _("the profile `%(key)s` is in use: %(shown)s") % {"key": record.key, "shown": shown},
+            [{"path": "key", "code": "in_use", "message": _("is used by %(shown)s") % {"shown": shown}}],
         )
 
 
@@ -284,7 +293,7 @@ def _conflict(current: PolicyRecord, changes: Mapping[str, Any], expected_versio
         theirs = getattr(current, name)
         was = theirs if base is None else getattr(base, name)
         fields[name] = Sides(was, theirs, changes.get(name, was))
-    return ConflictError(f"`{current}` was changed in the meantime", current, fields)
+    return ConflictError(_("`%(current)s` was changed in the meantime") % {"current": current}, current, fields)
 
 
 def _tell(record: PolicyRecord, by: By, action: str, changes: Mapping[str, Any]) -> None:
