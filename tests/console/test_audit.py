@@ -131,3 +131,11 @@ def test_the_chart_comes_as_data_with_a_sentence_and_a_table(
     assert sum(answer.context["chart"]["data"][1]) == 1
     assert 'aria-label="Calls from' in answer.content.decode()
     assert timezone.now() - answer.context["histogram"].since <= timedelta(hours=25)
+
+
+def test_the_address_names_only_what_is_filtered(
+    client_of: Callable[..., Client], auditor: Any, environment: Any
+) -> None:
+    headers = {"hx-request": "true"}
+    answer = client_of(auditor).get("/audit/?q=&tool=exec&agent=&status=", headers=headers)
+    assert answer["HX-Push-Url"] == "/audit/?tool=exec"

@@ -65,7 +65,18 @@ def audit(request: ConsoleRequest) -> HttpResponse:
         context["ledger"] = state_of_ledger()
         context["exports"] = exports_of(request.user, limit=5) if context["may_export"] else []
         context |= _drawer(request, request.GET.get("call", ""))
-    return render(request, template, context)
+    answer = render(request, template, context)
+    if is_part:
+        answer["HX-Push-Url"] = _address(request)  # without the empty fields of the form
+    return answer
+
+
+def _address(request: HttpRequest) -> str:
+    query = _query(request)
+    for name in ("after", "before"):
+        if request.GET.get(name):
+            query[name] = request.GET[name]
+    return _url(query)
 
 
 def _query(request: HttpRequest) -> QueryDict:
