@@ -6,3 +6,5 @@ from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "openclaw_admin.settings")
 application = get_wsgi_application()
+
+import openclaw_admin.celery  # noqa: E402, F401 - without it `.delay` would look for a broker of Celery's default app
