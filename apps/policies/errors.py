@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from apps.firewall.errors import FirewallError
 
 
@@ -21,6 +23,12 @@ class DocumentInvalidError(PolicyError):
     """A document has mistakes; `details` names each of them with its path. Nothing was changed."""
 
     code = "document_invalid"
+
+
+class DraftNotEmptyError(PolicyError):
+    """The draft holds agents, and what was wanted begins with an empty one."""
+
+    code = "draft_not_empty"
 
 
 class RecordInvalidError(PolicyError):
@@ -58,7 +66,11 @@ class ConflictError(PolicyError):
         super().__init__(
             message,
             [
-                {"path": name, "code": "changed", "message": f"now {sides.theirs!r}, wanted {sides.yours!r}"}
+                {
+                    "path": name,
+                    "code": "changed",
+                    "message": _("now %(theirs)r, wanted %(yours)r") % {"theirs": sides.theirs, "yours": sides.yours},
+                }
                 for name, sides in fields.items()
             ],
         )

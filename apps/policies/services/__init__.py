@@ -1,5 +1,6 @@
 """Everything that changes policies. Each function is one transaction; permissions are checked by the doors."""
 
+from apps.policies.services.demo import demo_import
 from apps.policies.services.documents import ImportReport, document_check, document_import, draft_discard
 from apps.policies.services.publishing import publish, rollback
 from apps.policies.services.records import (
@@ -21,6 +22,7 @@ __all__ = [
     "agent_create",
     "allowlist_entry_create",
     "channel_create",
+    "demo_import",
     "document_check",
     "document_import",
     "draft_discard",

@@ -1,0 +1,54 @@
+"""The demo: a small haulier's `openclaw.json`, and the tools of its plugins and MCP servers."""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from apps.accounts.models import User
+from apps.policies.errors import DraftNotEmptyError
+from apps.policies.locks import draft_lock
+from apps.policies.models import Agent
+from apps.policies.services.documents import ImportReport, document_import
+from apps.registry.definitions import ToolDefinition
+from apps.registry.models import Environment, ToolSource
+from apps.registry.services import plugin_save, tools_import
+
+FOLDER = Path(__file__).resolve().parent.parent / "demo"
+
+
+def demo_import(environment: Environment, *, by: User | None) -> ImportReport:
+    """Make the demo the draft of an environment that has no agents, and register the tools that it speaks of.
+
+    Raises:
+        DraftNotEmptyError: the draft holds agents; nothing has changed.
+        PermissionDeniedError: `by` may not change policies.
+    """
+    with transaction.atomic():
+        environment = draft_lock(environment)
+        if Agent.objects.filter(environment=environment).exists():
+            raise DraftNotEmptyError(_("the draft holds agents already: the demo is not loaded over them"))
+        _register(environment, by)
+        return document_import(environment, _read("openclaw.json"), by=by, approvals=_read("exec-approvals.json"))
+
+
+def _register(environment: Environment, by: User | None) -> None:
+    catalogue = json.loads(_read("tools.json"))
+    for plugin in catalogue["plugins"]:
+        fields = {name: plugin[name] for name in ("key", "name", "description", "release")}
+        record = plugin_save(environment, by=by, **fields)
+        tools_import(environment, _definitions(plugin["tools"]), source=ToolSource.PLUGIN, plugin=record, by=by)
+    for server in catalogue["servers"]:
+        definitions = _definitions(server["tools"])
+        tools_import(environment, definitions, source=ToolSource.MCP, server_name=server["name"], by=by)
+
+
+def _definitions(tools: Iterable[Mapping[str, Any]]) -> list[ToolDefinition]:
+    return [ToolDefinition.from_json(tool) for tool in tools]
+
+
+def _read(name: str) -> str:
+    return (FOLDER / name).read_text(encoding="utf-8")
