@@ -1,0 +1,274 @@
+"""The difference of two snapshots as people read it: who gains and loses which tools, and where.
+
+Holds facts, not words: templates say them in the reader's language. Comparing takes a second or two for a large policy,
+so the last few answers are kept by the digests of both sides; a digest names its content, so none grows stale.
+"""
+
+from collections import OrderedDict, defaultdict
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import TypeVar
+
+from apps.firewall.engine.contexts import ANY_OTHER, Classes, Conversation, Model, SenderClass, speaks_in
+from apps.firewall.engine.diff import Change, SnapshotDiff, Tools, diff_snapshots
+from apps.firewall.engine.snapshot import Snapshot, build_snapshot
+from apps.firewall.engine.source import SnapshotSource
+
+ROWS = 24  # more kinds of change than this are told agent by agent
+SHOWN_AGENTS = 40
+KEPT = 16
+
+Value = TypeVar("Value", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far gains, or losses, go: in how many contexts, for which agents, about which tools."""
+
+    contexts: int
+    agents: tuple[str, ...]
+    groups: int
+    tools: Tools
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowing:
+    """What a change is limited to in one dimension: only these values or, where that is shorter, all but these."""
+
+    is_except: bool
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Conversations of one channel; an empty channel stands for calls outside any group.
+
+    Attributes:
+        groups: names of groups; `*` any other one. Empty when `is_whole`.
+    """
+
+    channel: str
+    is_whole: bool
+    groups: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One gain or loss. Members that narrow nothing are None; an empty `places` means everywhere.
+
+    Attributes:
+        agents: `*` any other agent; empty for all.
+        contexts: how many classes of contexts it meets.
+        owners: "owner" or "other".
+        sandbox: "inside" or "outside".
+        depth: "sub" or "main".
+    """
+
+    agents: tuple[str, ...]
+    gained: Tools
+    lost: Tools
+    contexts: int
+    places: tuple[Place, ...] = ()
+    models: Narrowing | None = None
+    senders: Narrowing | None = None
+    owners: str = ""
+    sandbox: str = ""
+    depth: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Blast:
+    """What a step from one snapshot to another does. `by_agent`: rows sum up all contexts of an agent."""
+
+    contexts: int
+    unchanged: int
+    lose: Reach
+    gain: Reach
+    rows: tuple[Row, ...]
+    rows_left: int
+    by_agent: bool
+    tools_added: Tools
+    tools_removed: Tools
+
+    @property
+    def is_empty(self) -> bool:
+        return self.unchanged == self.contexts
+
+    @property
+    def unchanged_percent(self) -> float:
+        return int(self.unchanged * 1000 / self.contexts) / 10 if self.contexts else 100.0
+
+
+_kept: OrderedDict[tuple[str, str], Blast] = OrderedDict()
+_lock = Lock()
+
+
+def blast_of(old: Snapshot | None, new: Snapshot) -> Blast:
+    """Compare two snapshots; without an old one, with an environment in which there is no tool to use."""
+    key = ("" if old is None else old.digest, new.digest)
+    with _lock:
+        known = _kept.get(key)
+    if known is None:
+        known = _summed_up(diff_snapshots(_nothing(new) if old is None else old, new))
+    with _lock:
+        _kept[key] = known
+        _kept.move_to_end(key)
+        while len(_kept) > KEPT:
+            _kept.popitem(last=False)
+    return known
+
+
+def _nothing(like: Snapshot) -> Snapshot:
+    return build_snapshot(SnapshotSource(dialect=like.dialect, tools=[]))
+
+
+def _summed_up(diff: SnapshotDiff) -> Blast:
+    classes = diff.classes
+    sides = len(classes.agents) * len(classes.models) * len(classes.sandboxed)
+    contexts = sides * len(classes.owners) * len(classes.depths) * _places_told_apart(diff)
+    by_agent = len(diff.changes) > ROWS
+    rows = _agent_rows(diff) if by_agent else [_row(change, classes) for change in diff.changes]
+    rows.sort(key=lambda row: (-len(row.lost) - len(row.gained), row.agents))
+    return Blast(
+        contexts=contexts,
+        unchanged=contexts - sum(map(_size, diff.changes)),
+        lose=_reach(change for change in diff.changes if change.lost),
+        gain=_reach((change for change in diff.changes if change.gained), gained=True),
+        rows=tuple(rows[:SHOWN_AGENTS]),
+        rows_left=max(0, len(rows) - SHOWN_AGENTS),
+        by_agent=by_agent,
+        tools_added=diff.tools_added,
+        tools_removed=diff.tools_removed,
+    )
+
+
+def _places_told_apart(diff: SnapshotDiff) -> int:
+    """Count conversations with the senders who are told apart in each; all others are anybody there."""
+    everywhere = {SenderClass(), *diff.known_everywhere}
+    places = {
+        (conversation, sender)
+        for conversation in diff.classes.conversations
+        for sender in everywhere
+        if speaks_in(sender, conversation)
+    }
+    return len(places | diff.known_there)
+
+
+def _size(change: Change) -> int:
+    return sum(len(box.who) * len(box.where) for box in change.boxes)
+
+
+def _reach(changes: Iterable[Change], *, gained: bool = False) -> Reach:
+    contexts, agents, groups, tools = 0, set[str](), set[Conversation](), set[str]()
+    for change in changes:
+        contexts += _size(change)
+        agents.update(change.agents)
+        groups.update(change.conversations)
+        tools.update(change.gained if gained else change.lost)
+    named = {each for each in groups if each.group or each.space}
+    return Reach(contexts, tuple(sorted(agents)), len(named), tuple(sorted(tools)))
+
+
+def _agent_rows(diff: SnapshotDiff) -> list[Row]:
+    """Sum up by agent; agents that gain and lose the same stand together."""
+    gained: dict[str, set[str]] = defaultdict(set)
+    lost: dict[str, set[str]] = defaultdict(set)
+    contexts: dict[str, int] = defaultdict(int)
+    for change in diff.changes:
+        for agent in change.agents:
+            gained[agent].update(change.gained)
+            lost[agent].update(change.lost)
+        for box in change.boxes:
+            for agent, _, _ in box.who:
+                contexts[agent] += len(box.where)
+    alike: dict[tuple[Tools, Tools], list[str]] = defaultdict(list)
+    for agent in contexts:
+        alike[tuple(sorted(gained[agent])), tuple(sorted(lost[agent]))].append(agent)
+    every = set(diff.classes.agents)
+    return [
+        Row(_unless_all(agents, every), gains, losses, sum(contexts[agent] for agent in agents))
+        for (gains, losses), agents in alike.items()
+    ]
+
+
+def _row(change: Change, classes: Classes) -> Row:
+    return Row(
+        agents=_unless_all(change.agents, set(classes.agents)),
+        gained=change.gained,
+        lost=change.lost,
+        contexts=_size(change),
+        places=_places(change.conversations, classes.conversations),
+        models=_narrowing(_model_names(change.models, classes.models), _model_names(classes.models, classes.models)),
+        senders=_narrowing([_sender(each) for each in change.senders], [_sender(each) for each in classes.senders]),
+        owners=_either(change.owners, True, False, ("owner", "other")),
+        sandbox=_either(change.sandboxed, True, False, ("inside", "outside")),
+        depth=_depth(change.depths, classes.depths),
+    )
+
+
+def _unless_all(agents: Sequence[str], every: set[str]) -> tuple[str, ...]:
+    """Return names, any other last; nothing when it is everybody."""
+    if every <= set(agents):
+        return ()
+    return tuple(sorted(agents, key=lambda agent: (agent == ANY_OTHER, agent)))
+
+
+def _sender(sender: SenderClass) -> str:
+    return str(sender)
+
+
+def _model_names(models: Sequence[Model], known: Sequence[Model]) -> list[str]:
+    """Name models by provider where all of the provider's are there; a model of any provider by its own name."""
+    present, by_provider = set(models), defaultdict(set)
+    for model in known:
+        by_provider[model.provider].add(model)
+    names: list[str] = []
+    for provider, own in by_provider.items():
+        if own <= present:
+            names.append(provider)
+        else:
+            names += [model.key for model in sorted(own & present)]
+    return names
+
+
+def _narrowing(present: Sequence[str], every: Sequence[str]) -> Narrowing | None:
+    missing = [value for value in every if value not in set(present)]
+    if not missing:
+        return None
+    is_except = len(missing) < len(present)
+    values = missing if is_except else present
+    return Narrowing(is_except, tuple(sorted(values, key=lambda value: (value == ANY_OTHER, value))))
+
+
+def _either(present: Sequence[Value], one: Value, other: Value, words: tuple[str, str]) -> str:
+    if one in present and other not in present:
+        return words[0]
+    return words[1] if other in present and one not in present else ""
+
+
+def _depth(present: Sequence[int], every: Sequence[int]) -> str:
+    if set(present) == {0}:
+        return "main"
+    return "sub" if 0 not in present and 0 in every else ""
+
+
+def _places(present: Sequence[Conversation], every: Sequence[Conversation]) -> tuple[Place, ...]:
+    if set(every) <= set(present):
+        return ()
+    known: dict[str, set[Conversation]] = defaultdict(set)
+    for conversation in every:
+        known[conversation.channel].add(conversation)
+    found: dict[str, list[Conversation]] = defaultdict(list)
+    for conversation in present:
+        found[conversation.channel].append(conversation)
+    return tuple(
+        Place(channel, True, ())
+        if known[channel] <= set(here)
+        else Place(channel, False, tuple(_group_name(each) for each in here))
+        for channel, here in sorted(found.items())
+    )
+
+
+def _group_name(conversation: Conversation) -> str:
+    return " / ".join(part for part in (conversation.account, conversation.space, conversation.group) if part)

@@ -1,0 +1,71 @@
+"""What an import has to say, put together by kind: what a person must know first stands first."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+SHOWN = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of remark: its title and what it means."""
+
+    title: Promise | str
+    meaning: Promise | str
+    icon: str
+
+
+KINDS: Mapping[str, Kind] = {
+    "include_not_read": Kind(_("Included files"), _("What they say is not part of the draft."), "alert-triangle"),
+    "secret_unknown": Kind(_("Masked secrets"), _("A mask stands where the value is not known here."), "lock"),
+    "secret_sealed": Kind(
+        _("Secrets sealed"), _("Kept encrypted; people see their length and short hash only."), "lock"
+    ),
+    "comments_dropped": Kind(_("Comments"), _("They do not survive an export."), "message"),
+    "retired_agent_list": Kind(_("Old list of agents"), _("Written in the current form from now on."), "repeat"),
+    "retired_default_marker": Kind(_("Default markers"), _("Dropped: each call names its agent."), "repeat"),
+    "retired_exec_pair": Kind(_("Old exec settings"), _("Written in the current form from now on."), "repeat"),
+    "kept_verbatim": Kind(
+        _("Kept as it is"), _("Not part of the tool policy; an export gives it back unchanged."), "file-text"
+    ),
+}
+_LAST = len(KINDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The remarks of one kind; `left_off` more of them are not shown."""
+
+    kind: Kind
+    is_warning: bool
+    items: tuple[Mapping[str, str], ...]
+    count: int
+
+    @property
+    def left_off(self) -> int:
+        return self.count - len(self.items)
+
+
+def groups_of(found: Iterable[Mapping[str, str]]) -> list[Group]:
+    """Group remarks by code, warnings first."""
+    by_code: dict[str, list[Mapping[str, str]]] = {}
+    for item in found:
+        by_code.setdefault(item["code"], []).append(item)
+    groups = [
+        (
+            code,
+            Group(
+                KINDS.get(code, Kind(code.replace("_", " "), "", "info-circle")),
+                any(item.get("severity") == "warning" for item in items),
+                tuple(items[:SHOWN]),
+                len(items),
+            ),
+        )
+        for code, items in by_code.items()
+    ]
+    order = list(KINDS)
+    groups.sort(key=lambda pair: (not pair[1].is_warning, order.index(pair[0]) if pair[0] in KINDS else _LAST))
+    return [group for _code, group in groups]

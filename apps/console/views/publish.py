@@ -1,0 +1,158 @@
+"""Review of the draft, and what makes it live."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import NoReverseMatch, reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_safe
+from django_htmx.http import HttpResponseClientRedirect
+
+from apps.accounts.access import Permission, may, require
+from apps.console.blast import blast_of
+from apps.console.changes import records_of
+from apps.console.gate import ConsoleRequest, gate
+from apps.console.release_forms import PublishForm
+from apps.console.views.start import has_begun
+from apps.firewall.engine.snapshot import SnapshotError
+from apps.policies.errors import PublicationConflictError, PublicationRefusedError
+from apps.policies.selectors import (
+    agents,
+    draft_changes,
+    draft_snapshot,
+    lint,
+    live_publication,
+    live_snapshot,
+    publications,
+)
+from apps.policies.services import draft_discard
+from apps.policies.services import publish as publish_draft
+
+SHOWN_RECORDS = 40
+SHOWN_FINDINGS = 60
+CHANGES_LIMIT = 2000
+HISTORY = 5
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@gate(Permission.POLICY_READ)
+def publish(request: ConsoleRequest) -> HttpResponse:
+    """The review; a POST publishes."""
+    if not has_begun(request):
+        return redirect("start")
+    if request.method != "POST":
+        return render(request, "console/publish/publish.html", _review(request, PublishForm(initial=_seen(request))))
+    require(request.user, Permission.PUBLISH)
+    form = PublishForm(request.POST)
+    if not form.is_valid():
+        return _refused(request, form, status=422)
+    try:
+        made = publish_draft(_environment(request), by=request.user, **form.cleaned_data)
+    except PublicationConflictError:
+        return _refused(request, form, status=409, rival=live_publication(_environment(request)))
+    except PublicationRefusedError as error:
+        return _refused(request, form, status=422, refused=error)
+    messages.success(request, _("%(version)s is live. Gateways take it up now.") % {"version": made})
+    target = reverse("snapshot", args=[made.pk])
+    return HttpResponseClientRedirect(target) if request.htmx else redirect(target)
+
+
+@require_safe
+@gate(Permission.POLICY_READ)
+def blast(request: ConsoleRequest) -> HttpResponse:
+    """The blast radius alone: a fragment, or a page where no script asked for it."""
+    if not has_begun(request):
+        return redirect("start")
+    template = "console/publish/_blast.html" if request.htmx else "console/publish/blast.html"
+    return render(request, template, _blast(request))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@gate(Permission.POLICY_WRITE)
+def discard(request: ConsoleRequest) -> HttpResponse:
+    """Ask, then set the draft back to what is live."""
+    live = live_publication(_environment(request)) if has_begun(request) else None
+    if live is None:
+        return redirect("publish")
+    if request.method != "POST":
+        context = {"live": live, "records": records_of(draft_changes(_environment(request), limit=CHANGES_LIMIT))}
+        return render(request, "console/publish/discard.html", context)
+    draft_discard(_environment(request), by=request.user)
+    messages.success(request, _("The draft is what is live again."))
+    return redirect("publish")
+
+
+def _environment(request: ConsoleRequest) -> Any:
+    return request.environment
+
+
+def _seen(request: ConsoleRequest) -> dict[str, str]:
+    live = live_publication(_environment(request))
+    return {"expected_live": live.snapshot_id if live else ""}
+
+
+def _refused(request: ConsoleRequest, form: PublishForm, *, status: int, **why: Any) -> HttpResponse:
+    if request.htmx:
+        context = _form_context(request, form) | why
+        return render(request, "console/publish/_form.html", context, status=status)
+    return render(request, "console/publish/publish.html", _review(request, form) | why, status=status)
+
+
+def _form_context(request: ConsoleRequest, form: PublishForm) -> dict[str, Any]:
+    environment = _environment(request)
+    live = live_publication(environment)
+    findings = lint(environment)
+    try:
+        digest = draft_snapshot(environment).digest
+    except SnapshotError:
+        digest = ""
+    return {
+        "form": form,
+        "live": live,
+        "next_number": live.number + 1 if live else 1,
+        "digest": digest,
+        "is_same": live is not None and digest == live.snapshot_id,
+        "may_publish": may(request.user, Permission.PUBLISH),
+        "findings": findings,
+        "blocking": [finding for finding in findings if finding.severity == "error"],
+        "warning_count": sum(finding.severity == "warning" for finding in findings),
+    }
+
+
+def _review(request: ConsoleRequest, form: PublishForm) -> dict[str, Any]:
+    environment = _environment(request)
+    context = _form_context(request, form)
+    records = records_of(draft_changes(environment, limit=CHANGES_LIMIT))
+    urls = _record_urls(environment)
+    return context | {
+        "blast_url": reverse("publish-blast"),
+        "records": records if "all" in request.GET else records[:SHOWN_RECORDS],
+        "record_count": len(records),
+        "records_left": 0 if "all" in request.GET else max(0, len(records) - SHOWN_RECORDS),
+        "people_count": len({record.actor for record in records}),
+        "shown_findings": [(finding, urls.get(finding.record, "")) for finding in context["findings"][:SHOWN_FINDINGS]],
+        "findings_left": max(0, len(context["findings"]) - SHOWN_FINDINGS),
+        "record_urls": urls,
+        "history": list(publications(environment)[:HISTORY]),
+        "may_write": may(request.user, Permission.POLICY_WRITE),
+    }
+
+
+def _record_urls(environment: Any) -> dict[Any, str]:
+    """Give the pages of records that have one: agents."""
+    try:
+        return {agent.pk: reverse("agent", args=[agent.key]) for agent in agents(environment)}
+    except NoReverseMatch:
+        return {}
+
+
+def _blast(request: ConsoleRequest) -> dict[str, Any]:
+    environment = _environment(request)
+    live = live_publication(environment)
+    context: dict[str, Any] = {"from_publication": live, "blast_url": reverse("publish-blast"), "to_draft": True}
+    try:
+        return context | {"blast": blast_of(live_snapshot(environment), draft_snapshot(environment))}
+    except SnapshotError as error:
+        return context | {"error": error}
