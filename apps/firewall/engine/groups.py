@@ -7,7 +7,7 @@ Source: conformance README, `group_policy.jsonl`, "Rules of `tools`".
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Generic, TypeAlias, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from apps.firewall.engine.dialect import Dialect
 from apps.firewall.engine.names import trim
@@ -145,8 +145,7 @@ Chain: TypeAlias = tuple[Place[T], ...]
 """Places in the order in which they answer. A chain depends on the conversation, never on the sender: keep it."""
 
 
-@dataclass(frozen=True, slots=True)
-class GroupAnswer(Generic[T]):
+class GroupAnswer(NamedTuple, Generic[T]):
     """The block that counts, where it stands below its channel, and the key of the rule by sender, if it is one."""
 
     tools: T

@@ -4,7 +4,7 @@ Source: conformance README, "Block to policy", "Profile", "Agent" and "Provider 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from apps.firewall.engine.apply_patch import gate_refusal, read_apply_patch, sandbox_refuses
@@ -31,7 +31,10 @@ class Gate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """What holds for an agent with a provider and a model; `mask` is what gates and layers let pass."""
+    """What holds for an agent with a provider and a model; `mask` is what gates and layers let pass.
+
+    `later` keeps layers that come after and depend on nothing else: the sandbox's, the owner's, the sub-agent's.
+    """
 
     agent: AgentRules | None
     agent_name: str | None
@@ -43,6 +46,7 @@ class Opening:
     provider_profile: str | None
     provider_key: str | None
     agent_provider_key: str | None
+    later: dict[str, Any] = field(default_factory=dict, compare=False)
 
 
 class Question(NamedTuple):

@@ -12,6 +12,7 @@ from typing import Any, Final
 from apps.firewall.engine.compile import Engine
 from apps.firewall.engine.context import CallContext
 from apps.firewall.engine.conversation import find_group
+from apps.firewall.engine.dialect import DIALECTS
 from apps.firewall.engine.layers import LAYERS
 from apps.firewall.engine.names import fold, normalize_name
 from apps.firewall.engine.opening import Applied, Opening, Question, build_opening
@@ -81,7 +82,8 @@ def resolve(engine: Engine, context: CallContext, given: Given | None = None) ->
         ResolutionError: nothing can be decided; the message says why.
     """
     resolution = open_resolution(engine, context, given)
-    apply_layers(engine, resolution, engine.dialect.layers, given)
+    selectors = _USUAL if context.runtime_tools is None and context.stored_session is None else _SELECTORS_OF
+    _apply(engine, resolution, selectors[engine.dialect.release], given)
     return resolution
 
 
@@ -92,7 +94,7 @@ def open_resolution(engine: Engine, context: CallContext, given: Given | None = 
         ResolutionError: nothing can be decided; the message says why.
     """
     keys = (context.session_key, context.spawned_by, context.group_id, context.channel)
-    session = engine.sessions.get(keys)
+    session: Session | None = engine.sessions.get(keys)
     if session is None:
         session = engine.remember(engine.sessions, keys, session_of(engine.dialect, context))
     if session.problem is not None:
@@ -108,10 +110,11 @@ def open_resolution(engine: Engine, context: CallContext, given: Given | None = 
 
 def apply_layers(engine: Engine, resolution: Resolution, keys: Iterable[str], given: Given | None = None) -> None:
     """Add the layers of these keys to a resolution, in this order; those of an opening are in it already."""
-    for key in keys:
-        select = SELECTORS.get(key)
-        if select is None:
-            continue
+    _apply(engine, resolution, _selectors(keys), given)
+
+
+def _apply(engine: Engine, resolution: Resolution, selectors: Iterable["Selector"], given: Given | None) -> None:
+    for select in selectors:
         applied = select(engine, resolution, given)
         if applied is not None:
             resolution.late.append(applied)
@@ -227,10 +230,13 @@ def _sender_layer(engine: Engine, resolution: Resolution, given: Given | None) -
     sender = _sender(resolution)
     if resolution.is_owner and sender.channel is not None and fold(sender.channel) == WEBCHAT:
         return None
-    scope = f"agents.{resolution.opening.agent_name or 'main'}.tools.toolsBySender"
-    found = own.find(sender) if own is not None else None
+    found, scope = None, "tools.toolsBySender"
+    if own is not None:
+        found = own.find(sender)
+        if found is not None:
+            scope = f"agents.{resolution.opening.agent_name or 'main'}.tools.toolsBySender"
     if found is None and engine.senders is not None:
-        scope, found = "tools.toolsBySender", engine.senders.find(sender)
+        found = engine.senders.find(sender)
     if found is None:
         return None
     rules = resolution.opening.candidates.block(found[1])
@@ -239,35 +245,48 @@ def _sender_layer(engine: Engine, resolution: Resolution, given: Given | None) -
 
 
 def _sandbox(engine: Engine, resolution: Resolution, given: Given | None) -> Applied | None:
-    agent = resolution.opening.agent
-    layer = LAYERS["sandbox"]
+    opening = resolution.opening
     if given is not None:
         if given.sandbox is None:
             return None
-        policy = Policy(given.sandbox.allow, given.sandbox.deny)
-    elif not resolution.context.sandboxed:
+        return _built_in("sandbox", opening, Policy(given.sandbox.allow, given.sandbox.deny))
+    if not resolution.context.sandboxed:
         return None
-    else:
-        resolution.sandbox = engine.sandbox_of(agent)
-        policy = resolution.sandbox.policy
-    return layer, layer.label, resolution.opening.candidates.rules(policy, examined=False), (layer.path,)
+    kept: tuple[SandboxPolicy, Applied] | None = opening.later.get("sandbox")
+    if kept is None:
+        sandbox = engine.sandbox_of(opening.agent)
+        kept = opening.later["sandbox"] = sandbox, _built_in("sandbox", opening, sandbox.policy)
+    resolution.sandbox = kept[0]
+    return kept[1]
+
+
+def _built_in(key: str, opening: Opening, policy: Policy) -> Applied:
+    """Make a layer whose names are not examined and whose place is always the same."""
+    layer = LAYERS[key]
+    return layer, layer.label, opening.candidates.rules(policy, examined=False), (layer.path,)
 
 
 def _owner_only(engine: Engine, resolution: Resolution, given: Given | None) -> Applied | None:
     del given
     if resolution.is_owner is not False or engine.dialect.owner_unknown_is_stranger:
         return None
-    layer = LAYERS["owner_only"]
-    return layer, layer.label, resolution.opening.candidates.rules(engine.owner_only, examined=False), (layer.path,)
+    later = resolution.opening.later
+    kept: Applied | None = later.get("owner_only")
+    if kept is None:
+        kept = later["owner_only"] = _built_in("owner_only", resolution.opening, engine.owner_only)
+    return kept
 
 
 def _subagent(engine: Engine, resolution: Resolution, given: Given | None) -> Applied | None:
     del given
     if resolution.session.depth < 1 and resolution.context.subagent_depth < 1:
         return None
-    policy = engine.subagent_of(resolution.depth)
-    layer = LAYERS["subagent"]
-    return layer, layer.label, resolution.opening.candidates.rules(policy, examined=False), (layer.path,)
+    later = resolution.opening.later
+    role = "leaf" if resolution.depth >= engine.leaf_depth else "orchestrator"
+    kept: Applied | None = later.get(role)
+    if kept is None:
+        kept = later[role] = _built_in("subagent", resolution.opening, engine.subagent_of(resolution.depth))
+    return kept
 
 
 def _runtime(engine: Engine, resolution: Resolution, given: Given | None) -> Applied | None:
@@ -275,9 +294,7 @@ def _runtime(engine: Engine, resolution: Resolution, given: Given | None) -> App
     context = resolution.context
     if context.runtime_tools is None or not context.inherit_runtime_tools:
         return None
-    layer = LAYERS["runtime"]
-    policy = Policy(allow=context.runtime_tools)
-    return layer, layer.label, resolution.opening.candidates.rules(policy, examined=False), (layer.path,)
+    return _built_in("runtime", resolution.opening, Policy(allow=context.runtime_tools))
 
 
 def _inherited(engine: Engine, resolution: Resolution, given: Given | None) -> Applied | None:
@@ -289,9 +306,7 @@ def _inherited(engine: Engine, resolution: Resolution, given: Given | None) -> A
     deny = _inherited_names(engine, stored.get("inheritedToolDeny"))
     if not allow and not deny:
         return None
-    layer = LAYERS["inherited"]
-    policy = Policy(allow or None, deny or None)
-    return layer, layer.label, resolution.opening.candidates.rules(policy, examined=False), (layer.path,)
+    return _built_in("inherited", resolution.opening, Policy(allow or None, deny or None))
 
 
 def _inherited_names(engine: Engine, value: object) -> tuple[str, ...]:
@@ -310,4 +325,16 @@ SELECTORS: Final[dict[str, Selector]] = {
     "subagent": _subagent,
     "runtime": _runtime,
     "inherited": _inherited,
+}
+
+
+def _selectors(keys: Iterable[str]) -> tuple[Selector, ...]:
+    return tuple(SELECTORS[key] for key in keys if key in SELECTORS)
+
+
+_SELECTORS_OF: Final = {release: _selectors(dialect.layers) for release, dialect in DIALECTS.items()}
+# without the layers of contexts that bring tools of their own, which few do
+_USUAL: Final = {
+    release: tuple(select for select in selectors if select not in {_runtime, _inherited})
+    for release, selectors in _SELECTORS_OF.items()
 }

@@ -15,9 +15,12 @@ Found = tuple[str, P]
 """The key of the rule that matched, as written, and its policy."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Sender:
-    """What is known of the person who speaks, and the channel they speak on."""
+    """What is known of the person who speaks, and the channel they speak on.
+
+    Never changed once made; not frozen, because that alone would triple the cost of making one for each decision.
+    """
 
     id: str | None = None
     username: str | None = None
