@@ -4,6 +4,7 @@ import contextlib
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -16,7 +17,14 @@ import pytest
 from openclaw_admin.embedded.binaries import SYSTEM, WHEEL, system_binaries
 from openclaw_admin.embedded.children import lowered_account
 
+READY = "serves http://"
 ROOT = Path(__file__).resolve().parents[2]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 @pytest.fixture
@@ -80,20 +88,46 @@ def processes_of(mark: str) -> list[str]:
     return found
 
 
+def environment_of(home: Path, **variables: str) -> dict[str, str]:
+    """Variables of an installation that lies below one folder."""
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(home),
+        "OPENCLAW_ADMIN_VAR": str(home / "var"),
+        "OPENCLAW_ADMIN_POSTGRES_HOME": str(home / "postgres"),
+        "OPENCLAW_ADMIN_POSTGRES": os.environ.get("OPENCLAW_ADMIN_POSTGRES", ""),
+        **variables,
+    }
+
+
+@pytest.fixture(scope="session")
+def earlier_installation() -> Iterator[Path]:
+    """An installation that was started and ended once; making one takes longer than copying it."""
+    folder = Path(tempfile.mkdtemp(prefix="oca-ops-"))
+    folder.chmod(0o711)
+    server = Serve("--port", str(free_port()), environment=environment_of(folder), log=folder / "serve.log")
+    try:
+        server.wait_for(READY)
+    finally:
+        server.end()
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def lived_in(home: Path, earlier_installation: Path) -> Path:
+    """`home` with an installation in it that has people and an empty, migrated database."""
+    subprocess.run(["cp", "--archive", f"{earlier_installation}/.", str(home)], check=True)
+    return home
+
+
 @pytest.fixture
 def serve(home: Path) -> Iterator[Callable[..., Serve]]:
     """Start `manage.py serve` with everything below `home`; whatever still runs afterwards is ended."""
     started: list[Serve] = []
 
     def start(*arguments: str, **variables: str) -> Serve:
-        environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(home),
-            "OPENCLAW_ADMIN_VAR": str(home / "var"),
-            "OPENCLAW_ADMIN_POSTGRES_HOME": str(home / "postgres"),
-            "OPENCLAW_ADMIN_POSTGRES": os.environ.get("OPENCLAW_ADMIN_POSTGRES", ""),
-            **variables,
-        }
+        environment = environment_of(home, **variables)
         started.append(Serve(*arguments, environment=environment, log=home / f"serve-{len(started)}.log"))
         return started[-1]
 

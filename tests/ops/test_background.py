@@ -8,8 +8,7 @@ import psycopg
 from django.conf import settings
 
 from openclaw_admin.celery import app
-from tests.ops.conftest import Serve
-from tests.ops.test_serve import READY, free_port
+from tests.ops.conftest import READY, Serve, free_port
 
 UNFINISHED = """
 INSERT INTO audit_export (id, requested_by_label, requested_at, touched_at, format, filters, state, rows_done,
@@ -26,15 +25,15 @@ def test_every_task_of_the_schedule_exists() -> None:
 
 
 def test_an_export_that_an_earlier_process_left_is_finished_after_the_start(
-    serve: Callable[..., Serve], home: Path
+    serve: Callable[..., Serve], lived_in: Path
 ) -> None:
     first = serve("--port", str(free_port()), "--no-background")
     first.wait_for(READY)
-    with psycopg.connect((home / "var" / "run" / "database_owner_url").read_text()) as connection:
+    with psycopg.connect((lived_in / "var" / "run" / "database_owner_url").read_text()) as connection:
         connection.execute(UNFINISHED)
     first.end()
     serve("--port", str(free_port())).wait_for(READY)
-    with psycopg.connect((home / "var" / "run" / "database_owner_url").read_text(), autocommit=True) as connection:
+    with psycopg.connect((lived_in / "var" / "run" / "database_owner_url").read_text(), autocommit=True) as connection:
         deadline = time.monotonic() + 120
         states: list[str] = []
         while time.monotonic() < deadline and states[-1:] != ["done"]:

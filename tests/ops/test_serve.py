@@ -16,15 +16,7 @@ from pathlib import Path
 import pytest
 from django.urls import reverse
 
-from tests.ops.conftest import ROOT, Serve, processes_of
-
-READY = "serves http://"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+from tests.ops.conftest import READY, ROOT, Serve, free_port, processes_of
 
 
 @contextmanager
@@ -50,7 +42,7 @@ def get(port: int, path: str, *, timeout_s: float = 90) -> tuple[int, str]:
             time.sleep(0.1)
 
 
-def test_it_serves_pages_and_ctrl_c_ends_every_process(serve: Callable[..., Serve], home: Path) -> None:
+def test_it_serves_pages_and_ctrl_c_ends_every_process(serve: Callable[..., Serve], lived_in: Path) -> None:
     port = free_port()
     server = serve("--port", str(port))
     server.wait_for(READY)
@@ -60,18 +52,18 @@ def test_it_serves_pages_and_ctrl_c_ends_every_process(serve: Callable[..., Serv
     status, page = get(port, reverse("account_login"))
     assert (status, 'type="password"' in page) == (200, True), page[:500]
     assert server.end(signal.SIGINT) in {0, 130}
-    assert processes_of(str(home)) == []
+    assert processes_of(str(lived_in)) == []
     assert "Traceback" not in server.said
 
 
-def test_sigterm_ends_every_process_too(serve: Callable[..., Serve], home: Path) -> None:
+def test_sigterm_ends_every_process_too(serve: Callable[..., Serve], lived_in: Path) -> None:
     server = serve("--port", str(free_port()))
     server.wait_for(READY)
     server.end(signal.SIGTERM)
-    assert processes_of(str(home)) == []
+    assert processes_of(str(lived_in)) == []
 
 
-def test_a_killed_server_leaves_nothing_and_starts_again_quickly(serve: Callable[..., Serve], home: Path) -> None:
+def test_a_killed_server_leaves_nothing_and_starts_again_quickly(serve: Callable[..., Serve], lived_in: Path) -> None:
     port = free_port()
     first = serve("--port", str(port))
     first.wait_for(READY)
@@ -82,7 +74,7 @@ def test_a_killed_server_leaves_nothing_and_starts_again_quickly(serve: Callable
     assert get(port, "/healthz")[0] == 200
     assert time.monotonic() - started < 90  # 8 s on a quiet machine; tests share theirs
     second.end()
-    assert processes_of(str(home)) == []
+    assert processes_of(str(lived_in)) == []
 
 
 def test_the_first_start_prints_a_sign_in_for_each_role_once(serve: Callable[..., Serve]) -> None:
@@ -95,11 +87,11 @@ def test_the_first_start_prints_a_sign_in_for_each_role_once(serve: Callable[...
     assert "password" not in again.lower()
 
 
-def test_another_command_finds_the_running_database(serve: Callable[..., Serve], home: Path) -> None:
+def test_another_command_finds_the_running_database(serve: Callable[..., Serve], lived_in: Path) -> None:
     port = free_port()
     server = serve("--port", str(port))
     server.wait_for(READY)
-    notes = {note.name: note for note in (home / "var" / "run").iterdir()}
+    notes = {note.name: note for note in (lived_in / "var" / "run").iterdir()}
     assert set(notes) == {"address", "database_url", "database_owner_url"}
     assert {note.stat().st_mode & 0o777 for note in notes.values()} == {0o600}
     assert notes["address"].read_text() == f"http://127.0.0.1:{port}"
@@ -125,7 +117,7 @@ def test_a_taken_port_is_one_sentence_and_starts_nothing(serve: Callable[..., Se
     assert not (home / "postgres").exists()
 
 
-def test_a_second_start_of_the_same_folder_says_which_one_runs(serve: Callable[..., Serve]) -> None:
+def test_a_second_start_of_the_same_folder_says_which_one_runs(serve: Callable[..., Serve], lived_in: Path) -> None:
     port = free_port()
     first = serve("--port", str(port))
     first.wait_for(READY)
