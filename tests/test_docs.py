@@ -58,6 +58,19 @@ def test_every_management_command_of_the_documents_exists() -> None:
     assert named - set(get_commands()) == set()
 
 
+def test_the_table_of_layers_is_the_engine_s() -> None:
+    from apps.firewall.engine.dialect import DIALECTS
+    from apps.firewall.engine.layers import LAYERS, layers_of
+
+    row = re.compile(r"^\| `(\w+)` \| ([^|]+) \| [^|]+ \| (\d+|-) \| (\d+|-) \|$", flags=re.MULTILINE)
+    rows = row.findall((ROOT / "docs" / "policy.md").read_text())
+    assert {key: label for key, label, _, _ in rows} == {key: layer.label for key, layer in LAYERS.items()}
+    for column, release in ((2, "2026.9"), (3, "2026.2")):
+        numbered = sorted((int(row[column]), row[0]) for row in rows if row[column] != "-")
+        order = [layer.key for layer in layers_of(DIALECTS[release])]
+        assert numbered == list(enumerate(order, start=1)), release
+
+
 def test_the_version_stands_in_the_changelog_and_in_the_project() -> None:
     from openclaw_admin import __version__
 
