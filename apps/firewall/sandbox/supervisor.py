@@ -21,7 +21,11 @@ from typing import Any, NoReturn
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
+PR_CAPBSET_DROP = 24
 PR_SET_NO_NEW_PRIVS = 38
+PR_CAP_AMBIENT = 47
+PR_CAP_AMBIENT_CLEAR_ALL = 4
+CAPABILITIES = 64
 POLL_S = 0.02
 SWEEPS = 500
 AWAITED = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD}
@@ -84,6 +88,18 @@ def set_limits(limits: dict[str, int]) -> None:
         resource.setrlimit(name, (soft, hard))
 
 
+def give_up_powers() -> None:
+    """Leave the command none of root's powers: without this, one that root's server runs could set the clock, mount,
+    or read another process's memory and environment."""
+    with contextlib.suppress(OSError):  # a kernel without ambient capabilities
+        prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL)
+    for capability in range(CAPABILITIES):
+        try:
+            prctl(PR_CAPBSET_DROP, capability)
+        except OSError:
+            return  # the kernel knows no further ones, or whoever started us has taken this power from us before
+
+
 def become(order: dict[str, Any], trouble: int) -> NoReturn:
     """Turn this forked process into the command; an error goes through the pipe `trouble`."""
     try:
@@ -93,6 +109,7 @@ def become(order: dict[str, Any], trouble: int) -> NoReturn:
         os.chdir(order["cwd"])
         os.umask(0o077)
         set_limits(order["limits"])
+        give_up_powers()
         for name in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:
             signal.signal(name, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, [])

@@ -228,3 +228,15 @@ async def test_the_tree_dies_with_a_server_that_is_killed(tmp_path: Path) -> Non
     async with asyncio.timeout(5):
         while [pid for pid in alive("987607") if Path(f"/proc/{pid}/cmdline").exists()]:
             await asyncio.sleep(0.02)
+
+
+async def test_a_command_has_none_of_the_powers_of_root(tmp_path: Path) -> None:
+    result = await run(["/bin/sh", "-c", "grep -E '^Cap(Prm|Eff|Amb):' /proc/self/status"], tmp_path)
+    assert [int(line.split()[1], 16) for line in result.stdout.text().splitlines()] == [0, 0, 0]
+
+
+async def test_a_command_of_root_cannot_read_the_environment_of_the_server(tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("the powers of root are what this is about")
+    result = await run(["/bin/cat", f"/proc/{os.getpid()}/environ"], tmp_path)
+    assert (result.exit_code, result.stdout.text()) == (1, "")
