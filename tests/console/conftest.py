@@ -1,5 +1,6 @@
 """What tests of the console share: a request that waits, a call in the ledger, a page asked as htmx asks."""
 
+import json
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -79,3 +80,43 @@ def called(environment: Any) -> Callable[..., Any]:
         return call_id
 
     return make
+
+
+DOCUMENT = {
+    "agents": {
+        "ownership": "explicit",
+        "entries": {
+            "main": {"tools": {"profile": "coding", "alsoAllow": ["message"], "deny": ["gateway"]}},
+            "ops-runner": {
+                "name": "Operations",
+                "tools": {
+                    "profile": "coding",
+                    "deny": ["browser", "group:media"],
+                    "byProvider": {"openai": {"deny": ["web_fetch"]}},
+                    "exec": {"mode": "ask"},
+                },
+            },
+        },
+    },
+    "commands": {"ownerAllowFrom": ["telegram:1001"]},
+    "channels": {"telegram": {"groups": {"-100": {"tools": {"deny": ["exec"]}}}}},
+    "tools": {"deny": ["x_search"]},
+}
+
+
+@pytest.fixture
+def draft(environment: Any, admin: Any) -> Any:
+    """An environment whose draft holds two agents and one group; nothing is live."""
+    from apps.policies.services import document_import
+
+    document_import(environment, json.dumps(DOCUMENT), by=admin)
+    return environment
+
+
+@pytest.fixture
+def published(draft: Any, admin: Any) -> Any:
+    """The same environment with its draft live."""
+    from apps.policies.services import publish
+
+    publish(draft, by=admin, message="first", expected_live="")
+    return draft
