@@ -16,9 +16,9 @@ def test_no_text_is_empty_or_doubtful_and_placeholders_agree(path: Path) -> None
     for message in catalogue:
         if not message.id:
             continue
-        strings = [message.string] if isinstance(message.string, str) else list(message.string)
+        strings = [message.string] if isinstance(message.string, str) else list(message.string or ())
         assert not message.fuzzy, message.id
-        assert all(strings), message.id
+        assert strings and all(strings), message.id
         assert list(message.check(catalogue)) == [], message.id
 
 
