@@ -4,7 +4,7 @@ Two contexts of one class get the same answer for every tool, so whoever compare
 once.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Final
@@ -23,6 +23,7 @@ _SPACES: Final = ("guilds", "teams")
 _OTHER_AGENT: Final = "any-other-agent"
 _OTHER_PROVIDER: Final = "any-other-provider"
 _OTHER_MODEL: Final = "any-other-model"
+_OTHER_CHANNEL: Final = "any-other-channel"
 _OTHER_GROUP: Final = "any-other-group"
 _OTHER_SENDER: Final = "any-other-sender"
 
@@ -44,9 +45,11 @@ class Model:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Conversation:
-    """Where a call comes from; every member "" means outside any channel's groups, `*` any other one.
+    """Where a call comes from; `*` is any other one.
 
     Attributes:
+        channel: "" for a call that comes from no channel.
+        group: "" for a direct conversation.
         space: the guild or team around the group.
     """
 
@@ -133,7 +136,7 @@ def context_classes(classes: Classes) -> Iterator[ContextClass]:
 
 def speaks_in(sender: SenderClass, conversation: Conversation) -> bool:
     """Say whether a sender can speak in a conversation."""
-    return not sender.channel or not conversation.channel or sender.channel == conversation.channel
+    return not sender.channel or sender.channel == conversation.channel
 
 
 def context_of(context_class: ContextClass) -> CallContext:
@@ -162,7 +165,7 @@ def context_of(context_class: ContextClass) -> CallContext:
 
 def sender_of(sender: SenderClass, conversation: Conversation) -> Sender:
     """Return a sender of a class, speaking in a conversation."""
-    channel = conversation.channel or sender.channel or None
+    channel = _named(conversation.channel, _OTHER_CHANNEL)
     anybody = Sender(id=_OTHER_SENDER, channel=channel)  # who is known by a name has an id, too
     return anybody if sender.kind == ANY_OTHER else replace(anybody, **{sender.kind: sender.value})
 
@@ -189,7 +192,7 @@ def named_senders(engine: Engine) -> Iterator[Sender]:
             yield from index.senders()
 
 
-def _models(engines: Iterable[Engine]) -> tuple[Model, ...]:
+def _models(engines: list[Engine]) -> tuple[Model, ...]:
     """Return a class for every key of a provider block and every provider and model that apply_patch knows."""
     keys: set[str] = set()
     names: set[str] = set()
@@ -199,20 +202,21 @@ def _models(engines: Iterable[Engine]) -> tuple[Model, ...]:
         for agent in (*(engine.agents or {}).values(), engine.agent_defaults):
             keys.update(agent.by_provider)
             names.update(read_apply_patch({}, agent.settings).models or ())
-    names = {name for name in (*names, *keys) if name in names or "/" in name} - {""}
-    providers = {key.partition("/")[0] for key in (*keys, *(name for name in names if "/" in name))} - {""}
-    models = {Model(key.partition("/")[0], key.partition("/")[2]) for key in names if "/" in key}
-    # a list of models names them without provider, and one release takes a model with a slash for the whole key
-    for provider in (*providers, ANY_OTHER):
-        models.add(Model(provider, ANY_OTHER))
-        models.update(Model(provider, name) for name in names)
+    models = {Model(*key.split("/", 1)) for key in (*keys, *names) if "/" in key}
+    providers = {key.partition("/")[0] for key in keys} | {model.provider for model in models} | {ANY_OTHER}
+    if not all(engine.dialect.model_key_with_provider for engine in engines):
+        names.update(key for key in keys if "/" in key)  # there a model with a slash is the whole key
+    # a list of models names them without their provider
+    models.update(Model(provider, name) for provider in providers for name in (*names, ANY_OTHER))
     return tuple(sorted(model for model in models if model.provider and model.model_id))
 
 
-def _conversations(engines: Iterable[Engine]) -> tuple[Conversation, ...]:
-    found = {Conversation()}
+def _conversations(engines: list[Engine]) -> tuple[Conversation, ...]:
+    found = {Conversation(), Conversation(ANY_OTHER)}
     for engine in engines:
+        found.update(Conversation(sender.channel) for sender in named_senders(engine) if sender.channel)
         for name, channel in engine.channels.items():
+            found.add(Conversation(name))
             for account in ("", *channel.accounts):
                 found.add(Conversation(name, account, "", ANY_OTHER))
                 for maps in (channel.maps, channel.accounts.get(account, {})):

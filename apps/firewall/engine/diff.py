@@ -6,22 +6,24 @@ combines those. Conversations with thousands of rules cost one look-up each.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from apps.firewall.engine.contexts import Classes, Conversation, Model, SenderClass, classes_of
-from apps.firewall.engine.diff_sides import Pair, Sides
+from apps.firewall.engine.diff_sides import Flavors, Pair, Sides, Where, Who
 from apps.firewall.engine.snapshot import Snapshot
 
-Who = tuple[str, Model, bool]
-"""Agent, model, sandboxed."""
-Where = tuple[Conversation, SenderClass]
 Tools = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """Classes that change alike: each of `who` in each of `where`, with this owner's state and depth."""
+    """Classes that change alike: each of `who` in each of `where`, with this owner's state and depth.
+
+    Attributes:
+        who: agent, model, sandboxed.
+        where: conversation, sender.
+    """
 
     who: tuple[Who, ...]
     where: tuple[Where, ...]
@@ -58,14 +60,20 @@ class SnapshotDiff:
         changes: those that meet most agents and conversations first.
         tools_added, tools_removed: tools that only one of the snapshots has.
         classes: the dimensions over which was compared, so that "all agents" can be told from "3 agents".
-        told_apart: senders that are known in a conversation; there every other sender is anybody, `*`.
+        known_everywhere, known_there: senders who are told apart, in every conversation or in one; where a sender is
+            not, what is said of anybody, `*`, holds for them.
     """
 
     changes: tuple[Change, ...]
     tools_added: Tools
     tools_removed: Tools
     classes: Classes
-    told_apart: frozenset[Where]
+    known_everywhere: frozenset[SenderClass]
+    known_there: frozenset[Where]
+
+    def tells_apart(self, conversation: Conversation, sender: SenderClass) -> bool:
+        """Say whether a sender is more than anybody in a conversation."""
+        return sender in self.known_everywhere or (conversation, sender) in self.known_there
 
     @property
     def is_empty(self) -> bool:
@@ -73,21 +81,15 @@ class SnapshotDiff:
         return not self.changes
 
 
-@dataclass(slots=True)
-class _Found:
-    boxes: list[Box] = field(default_factory=list)
-
-
 def diff_snapshots(old: Snapshot, new: Snapshot) -> SnapshotDiff:
     """Compare two snapshots over all classes of contexts."""
     classes = classes_of(old, new)
     sides = Sides(old.engine, new.engine, classes)
-    found: dict[Pair, _Found] = defaultdict(_Found)
+    found: dict[Pair, list[Box]] = defaultdict(list)
     for change, box in _boxes(sides):
-        found[change].boxes.append(box)
-    changes = [
-        _change(sides.names_of(gained), sides.names_of(lost), each.boxes) for (gained, lost), each in found.items()
-    ]
+        found[change].append(box)
+    changes = [_change(sides.names_of(gained), sides.names_of(lost), boxes) for (gained, lost), boxes in found.items()]
+    known_everywhere, known_there = sides.told_apart()
     changes.sort(key=lambda change: (-len(change.agents) * len(change.conversations), change.lost, change.gained))
     before, after = set(old.tool_names), set(new.tool_names)
     return SnapshotDiff(
@@ -95,31 +97,33 @@ def diff_snapshots(old: Snapshot, new: Snapshot) -> SnapshotDiff:
         tools_added=tuple(sorted(after - before)),
         tools_removed=tuple(sorted(before - after)),
         classes=classes,
-        told_apart=sides.told_apart(),
+        known_everywhere=known_everywhere,
+        known_there=known_there,
     )
 
 
 def _boxes(sides: Sides) -> Iterator[tuple[Pair, Box]]:
     """Combine the distinct masks of every side; yield those that change anything, as (gained, lost)."""
-    for speaker in sides.speakers():
+    for speaker in sides.speakers:
+        places: dict[Flavors, dict[Pair, tuple[Where, ...]]] = {}
         for is_owner in sides.classes.owners:
-            for group in sides.agent_groups(speaker, is_owner):
-                depths = [(depth, sides.depth_pair(group.flavors, depth)) for depth in sides.classes.depths]
-                places = sides.place_groups(speaker, group.flavors)
-                for depth, (old_depth, new_depth) in depths:
-                    before, after = group.pair[0] & old_depth, group.pair[1] & new_depth
-                    if not before and not after:
-                        continue
-                    for (old_place, new_place), where in places.items():
-                        was, will = before & old_place, after & new_place
+            for (before, after), flavors, who in sides.agent_groups(speaker, is_owner):
+                if flavors not in places:
+                    places[flavors] = sides.place_groups(speaker, flavors)
+                for depth in sides.classes.depths:
+                    old_depth, new_depth = sides.depth_pair(flavors, depth)
+                    for (old_place, new_place), where in places[flavors].items():
+                        was, will = before & old_depth & old_place, after & new_depth & new_place
                         if was != will:
-                            yield (will & ~was, was & ~will), Box(group.who, where, is_owner, depth)
+                            yield (will & ~was, was & ~will), Box(who, where, is_owner, depth)
 
 
-def _change(gained: Tools, lost: Tools, boxes: Iterable[Box]) -> Change:
-    boxes = tuple(boxes)
-    who = {each for who in {box.who for box in boxes} for each in who}
-    where = {each for where in {box.where for box in boxes} for each in where}
+def _change(gained: Tools, lost: Tools, boxes: list[Box]) -> Change:
+    # boxes share their tuples: each is looked through once
+    whos = {id(box.who): box.who for box in boxes}.values()
+    wheres = {id(box.where): box.where for box in boxes}.values()
+    who = {each for some in whos for each in some}
+    where = {each for some in wheres for each in some}
     return Change(
         gained=gained,
         lost=lost,
@@ -130,5 +134,5 @@ def _change(gained: Tools, lost: Tools, boxes: Iterable[Box]) -> Change:
         owners=tuple(sorted({box.is_owner for box in boxes}, key=str)),
         sandboxed=tuple(sorted({sandboxed for _, _, sandboxed in who})),
         depths=tuple(sorted({box.depth for box in boxes})),
-        boxes=boxes,
+        boxes=tuple(boxes),
     )

@@ -1,12 +1,11 @@
 """The sides of a comparison: for agents, senders, depths and conversations the masks of both snapshots, side by side.
 
-A speaker is what the agent's side can tell senders apart by: a sender that the rules of the sender layer or the owners
-name, on a channel that matters to them; everybody else is one speaker.
+The tools of which no mask differs change for nobody. Seen through the few that are left, thousands of agents and
+conversations fall together into a handful of distinct pairs of masks.
 """
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
 from apps.firewall.engine.candidates import Candidates
@@ -26,59 +25,38 @@ from apps.firewall.engine.contexts import (
 )
 from apps.firewall.engine.conversation import Chains, answer_in, chains_of
 from apps.firewall.engine.groups import Place
-from apps.firewall.engine.resolve import WEBCHAT, Resolution, apply_layers, open_resolution
-from apps.firewall.engine.senders import Sender
+from apps.firewall.engine.joint import Joint
+from apps.firewall.engine.resolve import WEBCHAT, apply_layers, open_resolution
+from apps.firewall.engine.senders import Sender, SenderIndex
 from apps.firewall.engine.session import session_of
 
 Pair: TypeAlias = tuple[int, int]
 Blocks: TypeAlias = tuple[int | None, int | None]
 Flavors: TypeAlias = tuple[Candidates, Candidates]
+Indexes: TypeAlias = tuple[SenderIndex[int] | None, SenderIndex[int] | None]
+Owners: TypeAlias = tuple[bool | None, bool | None]
 Who: TypeAlias = tuple[str, Model, bool]
 Where: TypeAlias = tuple[Conversation, SenderClass]
 
 ANYBODY: Final = SenderClass()
 _ANY_MODEL: Final = Model(ANY_OTHER, ANY_OTHER)
+_OPEN: Final = (-1, -1)
 
 
 class Speaker(NamedTuple):
-    """A sender that the agent's side knows, or anybody else, on a channel that matters (`*` for one that does not)."""
+    """A sender whom the agent's side tells from anybody else, on a channel that matters (`*` for one that does not)."""
 
     sender: SenderClass
     channel: str
 
 
-@dataclass(frozen=True, slots=True)
-class AgentGroup:
-    """Agents, models and sandboxes with the same masks in both snapshots."""
+class AgentGroup(NamedTuple):
+    """Agents, models and sandboxes with the same masks and the same rules by sender in both snapshots."""
 
     pair: Pair
     flavors: Flavors
+    indexes: Indexes
     who: tuple[Who, ...]
-
-
-class Joint:
-    """Brings the masks of one snapshot to the bits of both."""
-
-    def __init__(self, engine: Engine, names: tuple[str, ...]) -> None:
-        own = engine.universe.names
-        self._same = own == names
-        places = {name: 1 << bit for bit, name in enumerate(names)}
-        self._bits = [places[name] for name in own]
-        self._beyond = 0 if self._same else (1 << len(names)) - 1 - sum(self._bits)
-        self._known: dict[int, int] = {}
-
-    def mask(self, mask: int) -> int:
-        """Return a mask over the tools of both."""
-        if self._same:
-            return mask
-        joint = self._known.get(mask)
-        if joint is None:
-            joint = self._known[mask] = sum(bit for at, bit in enumerate(self._bits) if mask >> at & 1)
-        return joint
-
-    def open_mask(self, mask: int) -> int:
-        """Return the mask of one layer: it says nothing about tools that only the other snapshot has."""
-        return self.mask(mask) | self._beyond
 
 
 class Sides:
@@ -90,124 +68,235 @@ class Sides:
         self.names = tuple(sorted({*old.universe.names, *new.universe.names}))
         self._joints = (Joint(old, self.names), Joint(new, self.names))
         named = [class_of(sender) for engine in self._engines for sender in named_senders(engine)]
-        self._known = {_identity(sender) for sender in named}
+        channels = {sender.channel for sender in named} | {each.channel for each in classes.conversations}
         special = {WEBCHAT, *old.transports, *new.transports, *(sender.channel for sender in named)}
-        channels = {conversation.channel for conversation in classes.conversations}
-        self._special = (special & channels | {sender.channel for sender in named}) - {""}
-        self._agents: dict[tuple[Speaker, bool | None], list[AgentGroup]] = {}
-        self._chains = [[self._chains_of(engine, each) for each in classes.conversations] for engine in self._engines]
-        self._places: dict[Speaker, dict[Blocks, list[Where]]] = defaultdict(lambda: defaultdict(list))
-        self._fill_places()
-        for speaker in self._places:
-            for is_owner in classes.owners:
-                self._agents[speaker, is_owner] = self._agent_groups(speaker, is_owner)
+        self._special = (special & channels) - {""}
+        known = {_identity(sender) for sender in named}
+        self._known = [sender for sender in classes.senders if _identity(sender) in known]
+        self._by_identity: dict[tuple[str, str], list[SenderClass]] = defaultdict(list)
+        for sender in classes.senders:
+            self._by_identity[_identity(sender)].append(sender)
+        self._agents: dict[tuple[str, tuple[bool, bool]], list[AgentGroup]] = {}
+        self._anybody: dict[str, dict[Conversation, Blocks]] = defaultdict(dict)
+        self._named: dict[SenderClass, dict[Conversation, Blocks]] = defaultdict(dict)
+        self._read_conversations()
         self._touched = self._find_touched()
+        self._speakers = self._find_speakers()
+        self._places: dict[Speaker, dict[Blocks, list[Where]]] = {}
 
-    def speakers(self) -> Iterator[Speaker]:
-        """Return every speaker that has a place to speak in."""
-        yield from self._places
+    @property
+    def speakers(self) -> tuple[Speaker, ...]:
+        """Everybody whom the agent's side tells apart, anybody included."""
+        return self._speakers
 
-    def told_apart(self) -> frozenset[Where]:
-        """Return every conversation with every sender that is known in it, anybody included."""
-        return frozenset(each for places in self._places.values() for where in places.values() for each in where)
+    def told_apart(self) -> tuple[frozenset[SenderClass], frozenset[Where]]:
+        """Return the senders who are known everywhere, and where the others are known."""
+        there = frozenset((conversation, sender) for sender, here in self._named.items() for conversation in here)
+        return frozenset(speaker.sender for speaker in self._speakers), there
 
     def names_of(self, mask: int) -> tuple[str, ...]:
         """Return the tools of a joint mask, sorted."""
         return tuple(name for bit, name in enumerate(self.names) if mask >> bit & 1)
 
-    def agent_groups(self, speaker: Speaker, is_owner: bool | None) -> list[AgentGroup]:
+    def agent_groups(self, speaker: Speaker, is_owner: bool | None) -> Iterator[tuple[Pair, Flavors, tuple[Who, ...]]]:
         """Return the agent's side for a speaker, as far as it touches what changes anywhere."""
-        merged: dict[tuple[Pair, Flavors], list[Who]] = defaultdict(list)
-        for group in self._agents[speaker, is_owner]:
-            pair = (group.pair[0] & self._touched, group.pair[1] & self._touched)
-            if pair != (0, 0):
-                merged[pair, group.flavors].extend(group.who)
-        return [AgentGroup(pair, flavors, tuple(who)) for (pair, flavors), who in merged.items()]
+        owners = self._owners(speaker, is_owner)
+        for group in self._agents_for(speaker.channel, owners):
+            rules = self._block_pair(self._rules_for(speaker, group.indexes, owners), group.flavors)
+            old, new = self._owner_pair(owners, group.flavors)
+            pair = (group.pair[0] & rules[0] & old, group.pair[1] & rules[1] & new)
+            if pair[0] & self._touched or pair[1] & self._touched:
+                yield (pair[0] & self._touched, pair[1] & self._touched), group.flavors, group.who
 
     def depth_pair(self, flavors: Flavors, depth: int) -> Pair:
         """Return what sub-agents of a depth may use."""
+        if not depth:
+            return _OPEN
         old, new = (
-            joint.open_mask(candidates.rules(engine.subagent_of(depth), examined=False).mask) if depth else -1
+            joint.open_mask(candidates.rules(engine.subagent_of(depth), examined=False).mask)
             for engine, joint, candidates in zip(self._engines, self._joints, flavors, strict=True)
         )
         return old, new
 
     def place_groups(self, speaker: Speaker, flavors: Flavors) -> dict[Pair, tuple[Where, ...]]:
         """Return the conversations of a speaker by what they let pass."""
+        if speaker not in self._places:
+            self._places[speaker] = self._places_of(speaker)
         merged: dict[Pair, list[Where]] = defaultdict(list)
         for blocks, where in self._places[speaker].items():
             old, new = self._block_pair(blocks, flavors)
             merged[old & self._touched, new & self._touched].extend(where)
         return {pair: tuple(where) for pair, where in merged.items()}
 
-    def _block_pair(self, blocks: Blocks, flavors: Flavors) -> Pair:
-        pair = []
-        for block, joint, candidates in zip(blocks, self._joints, flavors, strict=True):
-            rules = None if block is None else candidates.block(block)
-            pair.append(-1 if rules is None else joint.open_mask(rules.mask))
-        return pair[0], pair[1]
+    # --- conversations ---
 
-    def _find_touched(self) -> int:
-        """Return the tools about which any mask of the two snapshots differs; the others change for nobody."""
-        touched = 0
-        flavors: dict[Flavors, None] = {}
-        for groups in self._agents.values():
-            for group in groups:
-                touched |= group.pair[0] ^ group.pair[1]
-                flavors[group.flavors] = None
-        for each in flavors:
-            for depth in self.classes.depths:
-                old, new = self.depth_pair(each, depth)
-                touched |= old ^ new
-            for blocks in {blocks for places in self._places.values() for blocks in places}:
-                old, new = self._block_pair(blocks, each)
-                touched |= old ^ new
-        return touched & (1 << len(self.names)) - 1
-
-    def _chains_of(self, engine: Engine, conversation: Conversation) -> Chains:
-        context = context_of(ContextClass(ANY_OTHER, _ANY_MODEL, conversation, ANYBODY, None, False, 0))
-        return chains_of(engine, context, session_of(engine.dialect, context))
-
-    def _fill_places(self) -> None:
-        """Give every conversation to the speakers it knows: those named in it, those of the agent's side, anybody."""
-        known = [sender for sender in self.classes.senders if _identity(sender) in self._known]
-        for conversation, *chains in zip(self.classes.conversations, *self._chains, strict=True):
-            here = {
-                class_of(sender) for each in chains for _, chain in each for place in chain for sender in _named(place)
-            }
-            for sender in {ANYBODY, *known, *here}:
+    def _read_conversations(self) -> None:
+        """Ask every conversation what it says to anybody, and to those whom its rules name."""
+        for conversation in self.classes.conversations:
+            context = context_of(ContextClass(ANY_OTHER, _ANY_MODEL, conversation, ANYBODY, None, False, 0))
+            chains = [chains_of(engine, context, session_of(engine.dialect, context)) for engine in self._engines]
+            self._anybody[self._channel(conversation)][conversation] = self._blocks(chains, conversation, ANYBODY)
+            here = {_identity(class_of(sender)) for each in chains for sender in _named_in(each)}
+            for sender in (each for identity in here for each in self._by_identity[identity]):
                 if speaks_in(sender, conversation):
-                    found = self._blocks(chains, conversation, sender)
-                    self._places[self._speaker(sender, conversation)][found].append((conversation, sender))
+                    self._named[sender][conversation] = self._blocks(chains, conversation, sender)
 
     def _blocks(self, chains: list[Chains], conversation: Conversation, sender: SenderClass) -> Blocks:
         speaking = sender_of(sender, conversation)
         old, new = (answer_in(engine, each, speaking) for engine, each in zip(self._engines, chains, strict=True))
         return old and old[0], new and new[0]
 
-    def _speaker(self, sender: SenderClass, conversation: Conversation) -> Speaker:
-        channel = conversation.channel or sender.channel
-        if channel and channel not in self._special:
-            channel = ANY_OTHER
-        return Speaker(sender if _identity(sender) in self._known else ANYBODY, channel)
+    def _places_of(self, speaker: Speaker) -> dict[Blocks, list[Where]]:
+        places: dict[Blocks, list[Where]] = defaultdict(list)
+        own = self._named.get(speaker.sender, {})
+        for conversation, blocks in self._anybody[speaker.channel].items():
+            if conversation not in own and speaks_in(speaker.sender, conversation):
+                places[blocks].append((conversation, speaker.sender))
+        apart = {each.sender for each in self._speakers}
+        voices = [speaker.sender] if speaker.sender != ANYBODY else [each for each in self._named if each not in apart]
+        for sender in voices:
+            for conversation, blocks in self._named.get(sender, {}).items():
+                if self._channel(conversation) == speaker.channel:
+                    places[blocks].append((conversation, sender))
+        return places
 
-    def _agent_groups(self, speaker: Speaker, is_owner: bool | None) -> list[AgentGroup]:
-        merged: dict[tuple[Pair, Flavors], list[Who]] = defaultdict(list)
-        conversation = Conversation(channel=speaker.channel)
+    def _channel(self, conversation: Conversation) -> str:
+        channel = conversation.channel
+        return channel if channel in self._special or not channel else ANY_OTHER
+
+    # --- agents and senders ---
+
+    def _agents_for(self, channel: str, owners: Owners) -> list[AgentGroup]:
+        """Return the agents as they are before senders and owners, which most releases ask for later."""
+        known_old, known_new = (
+            owner is True or not engine.dialect.owner_unknown_is_stranger
+            for owner, engine in zip(owners, self._engines, strict=True)
+        )
+        transports = {*self._engines[0].transports, *self._engines[1].transports}
+        key = (channel if channel in transports else "", (known_old, known_new))
+        if key not in self._agents:
+            self._agents[key] = self._agent_groups(*key)
+        return self._agents[key]
+
+    def _agent_groups(self, channel: str, known_owners: tuple[bool, bool]) -> list[AgentGroup]:
+        merged: dict[tuple[Pair, Flavors, Indexes], list[Who]] = defaultdict(list)
+        conversation = Conversation(channel=channel)
         for agent in self.classes.agents:
             for model in self.classes.models:
                 for sandboxed in self.classes.sandboxed:
-                    asked = ContextClass(agent, model, conversation, speaker.sender, is_owner, sandboxed, 0)
-                    old, new = (self._open(engine, asked) for engine in self._engines)
+                    opened = []
+                    for engine, known in zip(self._engines, known_owners, strict=True):
+                        asked = ContextClass(agent, model, conversation, ANYBODY, known or None, sandboxed, 0)
+                        resolution = open_resolution(engine, context_of(asked))
+                        apply_layers(engine, resolution, ("sandbox",))
+                        opened.append(resolution)
+                    old, new = opened
                     pair = (self._joints[0].mask(old.mask), self._joints[1].mask(new.mask))
                     flavors = (old.opening.candidates, new.opening.candidates)
-                    merged[pair, flavors].append((agent, model, sandboxed))
-        return [AgentGroup(pair, flavors, tuple(who)) for (pair, flavors), who in merged.items()]
+                    rules = [each.opening.agent.senders if each.opening.agent else None for each in opened]
+                    merged[pair, flavors, (rules[0], rules[1])].append((agent, model, sandboxed))
+        return [AgentGroup(*key, tuple(who)) for key, who in merged.items()]
 
-    def _open(self, engine: Engine, asked: ContextClass) -> Resolution:
-        resolution = open_resolution(engine, context_of(asked))
-        apply_layers(engine, resolution, (key for key in engine.dialect.layers if key != "group"))
-        return resolution
+    def _owners(self, speaker: Speaker, is_owner: bool | None) -> Owners:
+        if is_owner is not None:
+            return is_owner, is_owner
+        sender = sender_of(speaker.sender, Conversation(channel=speaker.channel))
+        old, new = (engine.owners.knows(sender.channel, sender.id) for engine in self._engines)
+        return old, new
+
+    def _owner_pair(self, owners: Owners, flavors: Flavors) -> Pair:
+        old, new = (
+            joint.open_mask(candidates.rules(engine.owner_only, examined=False).mask)
+            if owner is False and not engine.dialect.owner_unknown_is_stranger
+            else -1
+            for owner, engine, joint, candidates in zip(owners, self._engines, self._joints, flavors, strict=True)
+        )
+        return old, new
+
+    def _rules_for(self, speaker: Speaker, indexes: Indexes, owners: Owners) -> Blocks:
+        """Return the blocks of the sender layer for a speaker."""
+        sender = sender_of(speaker.sender, Conversation(channel=speaker.channel))
+        found: list[int | None] = []
+        for engine, own, owner in zip(self._engines, indexes, owners, strict=True):
+            rule = None
+            if "sender" in engine.dialect.layers and not (owner and speaker.channel == WEBCHAT):
+                rule = own.find(sender) if own is not None else None
+                if rule is None and engine.senders is not None:
+                    rule = engine.senders.find(sender)
+            found.append(None if rule is None else rule[1])
+        return found[0], found[1]
+
+    def _block_pair(self, blocks: Blocks, flavors: Flavors) -> Pair:
+        if blocks == (None, None):
+            return _OPEN
+        pair = []
+        for block, joint, candidates in zip(blocks, self._joints, flavors, strict=True):
+            rules = None if block is None else candidates.block(block)
+            pair.append(-1 if rules is None else joint.open_mask(rules.mask))
+        return pair[0], pair[1]
+
+    # --- what changes at all ---
+
+    def _all_speakers(self) -> Iterator[Speaker]:
+        """Return everybody whom the agent's side might tell apart."""
+        for channel in sorted(self._anybody):
+            yield Speaker(ANYBODY, channel)
+            for sender in self._known:
+                if not sender.channel or sender.channel == channel:
+                    yield Speaker(sender, channel)
+
+    def _pairs(self) -> Iterator[Pair]:
+        """Return every pair of masks that any class can meet."""
+        kinds: dict[tuple[str, Owners], set[tuple[Indexes, Flavors]]] = {}
+        for speaker in self._all_speakers():
+            for is_owner in self.classes.owners:
+                owners = self._owners(speaker, is_owner)
+                asked = (speaker.channel, owners)
+                if asked not in kinds:
+                    kinds[asked] = {(group.indexes, group.flavors) for group in self._agents_for(*asked)}
+                for indexes, flavors in kinds[asked]:
+                    yield self._block_pair(self._rules_for(speaker, indexes, owners), flavors)
+                    yield self._owner_pair(owners, flavors)
+        yield from (group.pair for groups in self._agents.values() for group in groups)
+        blocks = {each for here in (*self._anybody.values(), *self._named.values()) for each in here.values()}
+        for flavors in {flavors for found in kinds.values() for _, flavors in found}:
+            yield from (self.depth_pair(flavors, depth) for depth in self.classes.depths)
+            yield from (self._block_pair(each, flavors) for each in blocks)
+
+    def _find_touched(self) -> int:
+        touched = 0
+        for old, new in self._pairs():
+            touched |= old ^ new
+        touched &= (1 << len(self.names)) - 1
+        for key, groups in self._agents.items():
+            self._agents[key] = _projected(groups, touched)
+        return touched
+
+    def _find_speakers(self) -> tuple[Speaker, ...]:
+        """Return the speakers who differ from anybody in what changes."""
+        signatures: dict[str, object] = {}
+        found = []
+        for speaker in self._all_speakers():
+            signature = [self._signature(speaker, is_owner) for is_owner in self.classes.owners]
+            if speaker.sender == ANYBODY:
+                signatures[speaker.channel] = signature
+                found.append(speaker)
+            elif signatures.get(speaker.channel) != signature:
+                found.append(speaker)
+        apart = {speaker.sender for speaker in found}
+        return tuple(speaker for speaker in self._all_speakers() if speaker.sender in apart)
+
+    def _signature(self, speaker: Speaker, is_owner: bool | None) -> list[Pair]:
+        return [pair for pair, _, _ in self.agent_groups(speaker, is_owner)]
+
+
+def _projected(groups: list[AgentGroup], touched: int) -> list[AgentGroup]:
+    """Merge the groups that are equal as far as the touched tools go."""
+    merged: dict[tuple[Pair, Flavors, Indexes], list[Who]] = defaultdict(list)
+    for group in groups:
+        pair = (group.pair[0] & touched, group.pair[1] & touched)
+        merged[pair, group.flavors, group.indexes].extend(group.who)
+    return [AgentGroup(*key, tuple(who)) for key, who in merged.items()]
 
 
 def _identity(sender: SenderClass) -> tuple[str, str]:
@@ -215,5 +304,8 @@ def _identity(sender: SenderClass) -> tuple[str, str]:
     return sender.kind, sender.value.removeprefix("@")
 
 
-def _named(place: Place[int]) -> Iterator[Sender]:
-    return iter(()) if place.entry.senders is None else place.entry.senders.senders()
+def _named_in(chains: Chains) -> Iterator[Sender]:
+    places: Iterator[Place[int]] = (place for _, chain in chains for place in chain)
+    for place in places:
+        if place.entry.senders is not None:
+            yield from place.entry.senders.senders()

@@ -5,7 +5,7 @@ The engine must give the same answers; the benchmark measures how much sooner.
 
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeAlias
 
 from apps.firewall.engine.context import CallContext
 from apps.firewall.engine.dialect import DIALECTS, PLUGIN_GROUP, Dialect
@@ -14,7 +14,7 @@ from apps.firewall.engine.sandbox_policy import resolve_sandbox_policy
 from apps.firewall.engine.source import AgentSource, ChannelSource, GroupSource, Named, SnapshotSource, ToolEntry
 from apps.firewall.engine.subagents import is_leaf, subagent_policy
 
-EXAMINED = 8  # layers from the profile to the sender
+Pattern: TypeAlias = str | re.Pattern[str]
 
 
 def allowed(source: SnapshotSource, context: CallContext) -> list[str]:
@@ -66,8 +66,8 @@ def _layers(
 def _filter(
     dialect: Dialect, tools: list[ToolEntry], candidates: list[ToolEntry], policy: Policy, examined: bool
 ) -> list[ToolEntry]:
-    allow = _expand(dialect, candidates, policy.allow or ())
-    deny = _expand(dialect, candidates, policy.deny or ())
+    allow = [_pattern(entry) for entry in _expand(dialect, candidates, policy.allow or ())]
+    deny = [_pattern(entry) for entry in _expand(dialect, candidates, policy.deny or ())]
     if examined and dialect.unknown_allowlist_dropped and not _names_core(dialect, candidates, policy.allow or ()):
         allow = []
     kept = []
@@ -107,10 +107,17 @@ def _names_core(dialect: Dialect, candidates: list[ToolEntry], names: Iterable[s
     )
 
 
-def _fits(entry: str, name: str) -> bool:
-    if "*" not in entry:
-        return entry == name
-    return re.fullmatch(".*".join(map(re.escape, entry.split("*"))), name) is not None
+def _pattern(entry: str) -> Pattern:
+    """Prepare an entry once a layer, as OpenClaw does."""
+    if entry == "*" or "*" not in entry:
+        return entry
+    return re.compile(".*".join(map(re.escape, entry.split("*"))))
+
+
+def _fits(pattern: Pattern, name: str) -> bool:
+    if isinstance(pattern, str):
+        return pattern in ("*", name)
+    return pattern.fullmatch(name) is not None
 
 
 def _normal(dialect: Dialect, name: str) -> str:

@@ -44,9 +44,8 @@ def _compare_with_brute_force(source: SnapshotSource, changed: SnapshotSource, c
     told = _said(diff)
     every = list(context_classes(diff.classes))
     for asked in chance.sample(every, min(1000, len(every))):
-        place = (asked.conversation, asked.sender)
-        # a sender of whom a conversation knows nothing is anybody there
-        known = asked if place in diff.told_apart else replace(asked, sender=SenderClass())
+        is_known = diff.tells_apart(asked.conversation, asked.sender)
+        known = asked if is_known else replace(asked, sender=SenderClass())
         context = context_of(asked)
         before, after = set(allowed_tools(old, context)), set(allowed_tools(new, context))
         assert told.get(known, ((), ())) == (tuple(sorted(after - before)), tuple(sorted(before - after)))
