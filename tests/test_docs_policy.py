@@ -1,0 +1,86 @@
+"""docs/policy.md says what the engine's tables say. Its words are free; names, orders, paths and values are not."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from apps.firewall.engine.dialect import DIALECTS, Dialect
+from apps.firewall.engine.exec_settings import MODES
+from apps.firewall.engine.layers import LAYERS, layers_of
+
+PAGE = (Path(__file__).resolve().parent.parent / "docs" / "policy.md").read_text(encoding="utf-8")
+NEW, OLD = DIALECTS["2026.9"], DIALECTS["2026.2"]
+TABLES_OF_THEIR_OWN = {"release", "layers", "groups", "profiles"}
+COUNTED = {"catalogue", "sections", "resolver_location"}
+
+
+def rows(heading: str) -> list[list[str]]:
+    """Return the cells of the table below a heading, its two head rows left out."""
+    assert f"\n{heading}\n" in PAGE, heading
+    below = re.split(r"\n#+ ", PAGE.split(f"\n{heading}\n")[1])[0]
+    lines = [line for line in below.splitlines() if line.startswith("|")][2:]
+    return [[cell.strip().replace(r"\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+
+
+def shown(value: Any) -> str:
+    """Write a value of a dialect as the page does."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value is None or value == () or value == {}:
+        return "none"
+    if isinstance(value, Mapping):
+        return "; ".join(f"`{key}`: {shown(each)}" for key, each in value.items())
+    if isinstance(value, tuple):
+        return " ".join(f"`{each}`" for each in value)
+    return f"`{value}`"
+
+
+def cell(dialect: Dialect, field: str) -> str:
+    value = getattr(dialect, field)
+    return str(len(value)) if field in COUNTED else shown(value)
+
+
+def test_every_layer_stands_with_its_label_its_place_and_its_number() -> None:
+    new, old = (
+        {layer.key: str(number) for number, layer in enumerate(layers_of(each), start=1)} for each in (NEW, OLD)
+    )
+    listed = rows("## Layers")
+    assert [row[:2] for row in listed] == [[f"`{layer.key}`", layer.label] for layer in LAYERS.values()]
+    assert [row[3:] for row in listed] == [[new.get(key, "-"), old.get(key, "-")] for key in LAYERS]
+    for row, layer in zip(listed, LAYERS.values(), strict=True):
+        place, _, words = row[2].partition(": ")
+        assert (place, bool(words)) == (f"`{layer.path}`", True)
+
+
+def test_every_difference_between_the_releases_is_named() -> None:
+    differing = [
+        field.name
+        for field in fields(Dialect)
+        if field.name not in TABLES_OF_THEIR_OWN and getattr(NEW, field.name) != getattr(OLD, field.name)
+    ]
+    listed = rows("## Differences between 2026.9 and 2026.2")
+    expected = [[f"`{name}`", cell(NEW, name), cell(OLD, name)] for name in differing]
+    assert sorted(row[:3] for row in listed) == sorted(expected)
+    assert all(row[3] for row in listed)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=list(DIALECTS))
+def test_every_group_of_tools_is_listed(dialect: Dialect) -> None:
+    groups = {f"`{name}`": shown(tools) for name, tools in dialect.groups.items()}
+    assert dict(row[:2] for row in rows(f"### Groups of {dialect.release}")) == groups
+
+
+@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=list(DIALECTS))
+def test_every_profile_is_listed(dialect: Dialect) -> None:
+    profiles = {f"`{name}`": shown(policy.allow) for name, policy in dialect.profiles.items()}
+    assert dict(row[:2] for row in rows(f"### Profiles of {dialect.release}")) == profiles
+    assert all(policy.deny is None for policy in dialect.profiles.values())
+
+
+def test_every_mode_of_commands_is_listed() -> None:
+    modes = [[f"`{mode}`", f"`{security}`", f"`{ask}`"] for mode, (security, ask) in MODES.items()]
+    assert [row[:3] for row in rows("## Commands")] == modes
