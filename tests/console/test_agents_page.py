@@ -9,8 +9,8 @@ from django.test import Client
 from apps.policies.models import Agent
 from apps.policies.selectors import draft_change_count
 from apps.policies.services import record_update
-from tests.console.conftest import HTMX
 
+HTMX = {"HX-Request": "true"}
 ClientOf = Callable[..., Client]
 PAGE = "/agents/ops-runner/"
 VALUES = {"version": "1", "profile": "coding", "also_allow": "", "allow": "", "deny": "browser\ngroup:media"}
@@ -63,7 +63,7 @@ def test_a_save_without_scripts_goes_to_the_draft(client_of: ClientOf, published
 def test_a_save_by_htmx_answers_with_the_form_and_tells_the_page(
     client_of: ClientOf, published: Any, admin: Any
 ) -> None:
-    answer = client_of(admin).post(PAGE, VALUES | {"deny": "exec"}, **HTMX)
+    answer = client_of(admin).post(PAGE, VALUES | {"deny": "exec"}, headers=HTMX)
     text = answer.content.decode()
     assert answer["HX-Trigger"] == "draft-changed"
     assert 'name="version" value="2"' in text
@@ -82,7 +82,7 @@ def test_what_the_form_does_not_carry_stays(client_of: ClientOf, published: Any,
 
 
 def test_a_refused_value_is_shown_with_what_was_typed(client_of: ClientOf, published: Any, admin: Any) -> None:
-    answer = client_of(admin).post(PAGE, VALUES | {"profile": "codding", "deny": "exec"}, **HTMX)
+    answer = client_of(admin).post(PAGE, VALUES | {"profile": "codding", "deny": "exec"}, headers=HTMX)
     text = answer.content.decode()
     assert answer.status_code == 422
     assert "Nothing was saved." in text
@@ -93,7 +93,7 @@ def test_a_refused_value_is_shown_with_what_was_typed(client_of: ClientOf, publi
 
 def test_a_stale_save_shows_both_sides(client_of: ClientOf, published: Any, admin: Any) -> None:
     record_update(agent(), {"deny": ["browser", "nodes"]}, by=None, expected_version=1)
-    answer = client_of(admin).post(PAGE, VALUES | {"deny": "browser\nexec"}, **HTMX)
+    answer = client_of(admin).post(PAGE, VALUES | {"deny": "browser\nexec"}, headers=HTMX)
     assert answer.status_code == 409
     side = next(side for side in answer.context["conflict"].fields if side.name == "deny")
     assert (side.theirs, side.yours, side.keeps) == (("browser", "nodes"), ("browser", "exec"), "yours")
@@ -119,7 +119,7 @@ def test_after_a_conflict_theirs_can_be_taken(client_of: ClientOf, published: An
 
 def test_what_only_they_changed_is_theirs_unless_chosen(client_of: ClientOf, published: Any, admin: Any) -> None:
     record_update(agent(), {"profile": "minimal"}, by=None, expected_version=1)
-    answer = client_of(admin).post(PAGE, VALUES | {"deny": "exec"}, **HTMX)
+    answer = client_of(admin).post(PAGE, VALUES | {"deny": "exec"}, headers=HTMX)
     sides = {side.name: side.keeps for side in answer.context["conflict"].fields}
     assert sides == {"profile": "theirs", "deny": "yours"}
 

@@ -13,8 +13,8 @@ from apps.firewall.engine.dialect import DIALECTS
 from apps.firewall.engine.layers import layers_of
 from apps.policies.models import Agent
 from apps.policies.selectors import draft_snapshot
-from tests.console.conftest import HTMX
 
+HTMX = {"HX-Request": "true"}
 ClientOf = Callable[..., Client]
 PAGE = "/agents/ops-runner/"
 PREVIEW = f"{PAGE}preview/"
@@ -23,7 +23,7 @@ VALUES = {"version": "1", "profile": "coding", "also_allow": "message", "allow":
 
 @pytest.mark.parametrize("name", ["admin", "operator", "auditor", "viewer"])
 def test_every_role_previews(name: str, client_of: ClientOf, published: Any, request: pytest.FixtureRequest) -> None:
-    answer = client_of(request.getfixturevalue(name)).post(PREVIEW, VALUES, **HTMX)
+    answer = client_of(request.getfixturevalue(name)).post(PREVIEW, VALUES, headers=HTMX)
     assert answer.status_code == 200
     assert Agent.objects.get(key="ops-runner").version == 1
 
@@ -47,7 +47,7 @@ def test_the_preview_is_what_the_engine_says_after_saving(
     client_of: ClientOf, published: Any, admin: Any, where: dict[str, str]
 ) -> None:
     browser = client_of(admin)
-    funnel = browser.post(PREVIEW, VALUES | where, **HTMX).context["funnel"]
+    funnel = browser.post(PREVIEW, VALUES | where, headers=HTMX).context["funnel"]
     browser.post(PAGE, VALUES)
     said = explain(draft_snapshot(published), Situation.read(where, agent="ops-runner").context())
     assert tuple(chip.name for chip in funnel.allowed) == said.allowed
@@ -58,7 +58,7 @@ def test_the_preview_is_what_the_engine_says_after_saving(
 
 
 def test_it_stands_against_what_is_live(client_of: ClientOf, published: Any, viewer: Any) -> None:
-    funnel = client_of(viewer).post(PREVIEW, VALUES, **HTMX).context["funnel"]
+    funnel = client_of(viewer).post(PREVIEW, VALUES, headers=HTMX).context["funnel"]
     assert "message" in funnel.gained
     assert "exec" in funnel.lost
     assert {row.key for row in funnel.rows if row.is_changed} == {"profile", "agent"}
@@ -67,7 +67,7 @@ def test_it_stands_against_what_is_live(client_of: ClientOf, published: Any, vie
 def test_before_the_first_publication_there_is_nothing_to_compare_with(
     client_of: ClientOf, draft: Any, viewer: Any
 ) -> None:
-    answer = client_of(viewer).post(PREVIEW, VALUES, **HTMX)
+    answer = client_of(viewer).post(PREVIEW, VALUES, headers=HTMX)
     assert "nothing is live yet" in answer.content.decode()
     assert not any(row.is_changed for row in answer.context["funnel"].rows)
 
@@ -85,7 +85,7 @@ def test_every_layer_of_every_release_has_a_row_and_a_name(
 
 
 def test_the_remarks_follow_what_is_typed(client_of: ClientOf, published: Any, viewer: Any) -> None:
-    text = client_of(viewer).post(PREVIEW, VALUES | {"deny": "brwser\nmessage"}, **HTMX).content.decode()
+    text = client_of(viewer).post(PREVIEW, VALUES | {"deny": "brwser\nmessage"}, headers=HTMX).content.decode()
     assert "brwser is no tool, group or plugin." in text
     assert 'data-with="browser"' in text
     assert "message is denied in the same block." in text
@@ -100,7 +100,7 @@ def test_a_tool_leads_to_its_trace(client_of: ClientOf, published: Any, viewer: 
 
 
 def test_a_situation_that_cannot_be_read_says_why(client_of: ClientOf, published: Any, viewer: Any) -> None:
-    text = client_of(viewer).post(PREVIEW, VALUES | {"depth": "-1"}, **HTMX).content.decode()
+    text = client_of(viewer).post(PREVIEW, VALUES | {"depth": "-1"}, headers=HTMX).content.decode()
     assert "the depth is a whole number from 0 to 99" in text
 
 

@@ -13,8 +13,8 @@ from apps.firewall.engine.decide import explain
 from apps.policies.models import Agent
 from apps.policies.selectors import draft_change_count, live_snapshot
 from apps.policies.services import record_update
-from tests.console.conftest import HTMX
 
+HTMX = {"HX-Request": "true"}
 ClientOf = Callable[..., Client]
 PAGE = "/explorer/"
 
@@ -43,7 +43,7 @@ def test_without_a_publication_it_offers_the_draft(client_of: ClientOf, draft: A
 
 @pytest.mark.parametrize("path", [PAGE, "/explorer/result/"])
 def test_htmx_gets_the_fragment_and_the_clean_url(path: str, client_of: ClientOf, published: Any, viewer: Any) -> None:
-    answer = client_of(viewer).get(path, {"agent": "main", "model": "", "sender": "", "sandbox": ""}, **HTMX)
+    answer = client_of(viewer).get(path, {"agent": "main", "model": "", "sender": "", "sandbox": ""}, headers=HTMX)
     assert "<html" not in answer.content.decode()
     assert answer["HX-Push-Url"] == "/explorer/?agent=main"
 
