@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from apps.console.layers import layer_name
-from apps.console.situations import Situation, agent_names, group_value, known_classes, place_label
+from apps.console.situations import Situation, agent_names, group_value, named_places, place_label
 from apps.console.verdicts import EXEC, section_of
 from apps.firewall.engine.contexts import Conversation
 from apps.firewall.engine.decide import allowed_tools, decide
@@ -56,7 +56,7 @@ def matrix_of(snapshot: Snapshot, at: str) -> Matrix:
     """Ask about every agent in every place: outside channels, and each group that a policy names."""
     names = agent_names(snapshot)
     shown = names[:AGENTS_SHOWN]
-    known = [place for place in known_classes(snapshot).conversations if place.group != "*"]
+    known = named_places(snapshot)
     places = known[: max(1, QUESTIONS // max(1, len(shown)))]
     tools = _columns(snapshot)
     rows = tuple(_row(snapshot, name, places, tools, at) for name in shown)
@@ -124,7 +124,7 @@ class CellDetail:
 
 def cell_of(snapshot: Snapshot, agent: str, tool: str, at: str) -> CellDetail:
     """Say where an agent has a tool."""
-    known = [place for place in known_classes(snapshot).conversations if place.group != "*"]
+    known = named_places(snapshot)
     places = known[: max(1, QUESTIONS // 10)]
     base = reverse("explorer")
     numbers = {layer.key: number for number, layer in enumerate(layers_of(DIALECTS[snapshot.dialect]), start=1)}

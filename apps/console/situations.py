@@ -149,6 +149,11 @@ def read_sender(text: str) -> SenderClass:
     return SenderClass() if text in {"", ANY_OTHER} else SenderClass("id", text)
 
 
+def named_places(snapshot: Snapshot) -> list[Conversation]:
+    """List the places that a snapshot names: outside channels, direct chats, groups."""
+    return [place for place in known_classes(snapshot).conversations if ANY_OTHER not in (place.channel, place.group)]
+
+
 def group_value(place: Conversation) -> str:
     """Write account, space and group of a place as one value."""
     parts = [quote(part, safe="*") for part in (place.account, place.space, place.group)]
@@ -159,9 +164,12 @@ def place_label(place: Conversation) -> str:
     """Say where a call comes from, for people."""
     if not place.channel:
         return ""
-    if not place.group:
-        return _("%(channel)s, direct chat") % {"channel": place.channel}
-    return f"{place.channel} {group_label(place)}"
+    channel = channel_label(place.channel)
+    return f"{channel} {group_label(place)}" if place.group else _("%(channel)s, direct chat") % {"channel": channel}
+
+
+def channel_label(name: str) -> str:
+    return _("any other channel") if name == ANY_OTHER else name
 
 
 def group_label(place: Conversation) -> str:
@@ -277,7 +285,7 @@ def _choice(name: str, label: str, value: str, pairs: list[tuple[str, str]]) -> 
 
 def _channels(classes: Classes) -> list[tuple[str, str]]:
     names = dict.fromkeys(place.channel for place in classes.conversations if place.channel)
-    return [("", _("none")), *((name, name) for name in names)]
+    return [("", _("none")), *((name, channel_label(name)) for name in names)]
 
 
 def _groups(classes: Classes, channel: str) -> list[tuple[str, str]]:
@@ -294,7 +302,9 @@ def _places(classes: Classes, situation: Situation) -> Choice:
     groups: dict[str, list[Option]] = {"": [Option("", _("outside channels"), not situation.where)]}
     values = set()
     for value, place in _place_values(classes):
-        groups.setdefault(place.channel, []).append(Option(value, place_label(place), value == situation.where))
+        groups.setdefault(channel_label(place.channel), []).append(
+            Option(value, place_label(place), value == situation.where)
+        )
         values.add(value)
     if situation.where and situation.where not in values:
         groups[""].append(Option(situation.where, place_label(situation.conversation), True))

@@ -137,10 +137,10 @@ def test_the_matrix_counts_places(client_of: ClientOf, published: Any, viewer: A
     context = browser.get(PAGE, {"view": "matrix", "agent": "ops-runner", "tool": "exec"}).context
     row = next(row for row in context["matrix"].rows if row.agent == "ops-runner")
     cell = next(cell for cell in row.cells if cell.tool == "exec")
-    assert context["matrix"].places == 2  # outside channels, and the one group
-    assert (cell.count, cell.asks) == (1, True)
+    assert context["matrix"].places == 3  # outside channels, a direct chat, and the one group
+    assert (cell.count, cell.asks) == (2, True)
     assert [(name, times) for _number, name, times in context["cell"].deniers] == [("Group", 1)]
-    assert "ops-runner, exec: 1 of 2 places, asks first" in browser.get(PAGE, {"view": "matrix"}).content.decode()
+    assert "ops-runner, exec: 2 of 3 places, asks first" in browser.get(PAGE, {"view": "matrix"}).content.decode()
 
 
 def test_a_page_asks_few_questions(
