@@ -129,7 +129,7 @@ def _summed_up(diff: SnapshotDiff) -> Blast:
     contexts = sides * len(classes.owners) * len(classes.depths) * _places_told_apart(diff)
     by_agent = len(diff.changes) > ROWS
     rows = _agent_rows(diff) if by_agent else [_row(change, classes) for change in diff.changes]
-    rows.sort(key=lambda row: (-len(row.lost) - len(row.gained), row.agents))
+    rows.sort(key=lambda row: (-row.contexts, row.agents))
     return Blast(
         contexts=contexts,
         unchanged=contexts - sum(map(_size, diff.changes)),

@@ -1,0 +1,204 @@
+"""Review and publish: what changes for whom, what is in the way, who was faster."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from apps.policies.selectors import agent_get, draft_change_count, live_publication, publications
+from apps.policies.services import agent_create, demo_import, document_import, publish, record_update
+
+pytestmark = pytest.mark.django_db
+ClientOf = Callable[..., Client]
+HTMX = {"HX-Request": "true"}
+
+DOCUMENT = """{
+  "agents": {"ownership": "explicit", "entries": {"bot": {"tools": {"allow": ["read", "exec", "write"]}}, "ops": {}}}
+}"""
+
+
+@pytest.fixture
+def published(environment: Any, admin: Any) -> Any:
+    """An environment with two agents, published once."""
+    document_import(environment, DOCUMENT, by=admin)
+    return publish(environment, by=admin, message="first", expected_live=None)
+
+
+def _deny(environment: Any, by: Any, *names: str) -> None:
+    agent = agent_get(environment, "bot")
+    assert agent is not None
+    record_update(agent, {"deny": list(names)}, by=by, expected_version=agent.version)
+
+
+def test_it_leads_to_the_start_while_nothing_has_begun(client_of: ClientOf, admin: Any, environment: Any) -> None:
+    assert client_of(admin).get("/publish/").headers["location"] == "/start/"
+
+
+@pytest.mark.usefixtures("published")
+def test_the_review_shows_each_change_marked(client_of: ClientOf, admin: Any, environment: Any) -> None:
+    _deny(environment, admin, "exec")
+    page = client_of(admin).get("/publish/").content.decode()
+    assert "1 change since v1" in page
+    assert "agents.entries.bot" in page
+    assert "<ins>exec</ins>" in page
+    assert 'name="expected_live"' in page
+
+
+@pytest.mark.usefixtures("published")
+def test_the_blast_radius_names_who_loses_what(client_of: ClientOf, admin: Any, environment: Any) -> None:
+    _deny(environment, admin, "exec")
+    fragment = client_of(admin).get("/publish/blast/", headers=HTMX).content.decode()
+    assert "<html" not in fragment
+    assert 'id="blast"' in fragment
+    assert '<span class="agent">bot</span>' in fragment
+    assert ">exec</span>" in fragment
+    assert "Nobody gains a tool." in fragment
+    assert "draft-changed from:body" in fragment
+
+
+@pytest.mark.usefixtures("published")
+def test_without_scripts_the_blast_radius_is_a_page(client_of: ClientOf, admin: Any) -> None:
+    page = client_of(admin).get("/publish/blast/").content.decode()
+    assert "<html" in page
+    assert "Every context keeps exactly the tools that it has." in page
+
+
+def test_the_first_publication_compares_with_nothing(client_of: ClientOf, admin: Any, environment: Any) -> None:
+    document_import(environment, DOCUMENT, by=admin)
+    browser = client_of(admin)
+    assert "Nothing was ever published" in browser.get("/publish/").content.decode()
+    fragment = browser.get("/publish/blast/", headers=HTMX).content.decode()
+    assert "Compared with nothing" in fragment
+    assert "Nobody loses a tool." in fragment
+
+
+def test_a_large_first_publication_is_told_agent_by_agent(client_of: ClientOf, admin: Any, environment: Any) -> None:
+    demo_import(environment, by=admin)
+    fragment = client_of(admin).get("/publish/blast/", headers=HTMX).content.decode()
+    assert "all contexts together" in fragment
+    assert '<span class="agent">support-bot</span>' in fragment
+
+
+def test_publishing_makes_the_draft_live(client_of: ClientOf, admin: Any, environment: Any, published: Any) -> None:
+    _deny(environment, admin, "exec")
+    answer = client_of(admin).post("/publish/", {"message": "no exec", "expected_live": published.snapshot_id})
+    live = live_publication(environment)
+    assert answer.status_code == 302
+    assert live is not None
+    assert (live.number, live.message, live.published_by) == (2, "no exec", admin)
+
+
+def test_htmx_is_sent_to_the_new_snapshot(client_of: ClientOf, admin: Any, published: Any) -> None:
+    answer = client_of(admin).post(
+        "/publish/", {"message": "again", "expected_live": published.snapshot_id}, headers=HTMX
+    )
+    assert answer.headers["HX-Redirect"].startswith("/snapshots/pub_")
+
+
+@pytest.mark.parametrize("headers", [{}, HTMX])
+def test_who_was_faster_is_told_and_nothing_is_published(
+    client_of: ClientOf, make_user: Any, admin: Any, environment: Any, published: Any, headers: dict[str, str]
+) -> None:
+    _deny(environment, admin, "exec")
+    publish(environment, by=make_user("rita", role="admin"), message="mine", expected_live=published.snapshot_id)
+    _deny(environment, admin, "exec", "write")
+    form = {"message": "theirs", "expected_live": published.snapshot_id}
+    answer = client_of(admin).post("/publish/", form, headers=headers)
+    page = answer.content.decode()
+    assert answer.status_code == 409
+    assert "Rita published v2 in the meantime." in page
+    assert 'name="message"' not in page
+    assert publications(environment).count() == 2
+    assert ("<html" in page) == (not headers)
+
+
+@pytest.mark.parametrize("headers", [{}, HTMX])
+def test_a_message_is_needed(
+    client_of: ClientOf, admin: Any, environment: Any, published: Any, headers: dict[str, str]
+) -> None:
+    answer = client_of(admin).post(
+        "/publish/", {"message": " ", "expected_live": published.snapshot_id}, headers=headers
+    )
+    assert answer.status_code == 422
+    assert "c-deny" in answer.content.decode()
+    assert publications(environment).count() == 1
+
+
+def test_what_blocks_is_listed_and_not_published(client_of: ClientOf, admin: Any, environment: Any) -> None:
+    document_import(environment, '{"agents": {"entries": {}}}', by=admin)
+    browser = client_of(admin)
+    assert "1 blocks" in browser.get("/publish/").content.decode()
+    answer = browser.post("/publish/", {"message": "try", "expected_live": ""}, headers=HTMX)
+    assert answer.status_code == 422
+    assert "Not published." in answer.content.decode()
+    assert "there is no agent whose calls could be decided" in answer.content.decode()
+    assert live_publication(environment) is None
+
+
+@pytest.mark.usefixtures("published")
+def test_hostile_names_stay_text(client_of: ClientOf, admin: Any, environment: Any) -> None:
+    agent_create(environment, "<script>x</script>", by=admin)
+    _deny(environment, admin, "<img src=x>\u202e")
+    browser = client_of(admin)
+    for page in (browser.get("/publish/"), browser.get("/publish/blast/")):
+        text = page.content.decode()
+        assert "<script>x" not in text
+        assert "<img" not in text
+        assert "\u202e" not in text
+
+
+@pytest.mark.usefixtures("published")
+def test_a_draft_is_discarded_after_a_question(client_of: ClientOf, admin: Any, environment: Any) -> None:
+    _deny(environment, admin, "exec")
+    browser = client_of(admin)
+    assert "Go back to v1?" in browser.get("/publish/discard/").content.decode()
+    agent = agent_get(environment, "bot")
+    assert agent is not None
+    assert agent.deny == ["exec"]
+    assert browser.post("/publish/discard/").headers["location"] == "/publish/"
+    agent = agent_get(environment, "bot")
+    assert agent is not None
+    assert agent.deny is None
+
+
+@pytest.mark.usefixtures("published")
+def test_reading_the_review_changes_nothing(client_of: ClientOf, admin: Any, environment: Any) -> None:
+    _deny(environment, admin, "exec")
+    browser = client_of(admin)
+    for path in ("/publish/", "/publish/blast/", "/publish/discard/"):
+        browser.get(path)
+    assert (publications(environment).count(), draft_change_count(environment)) == (1, 1)
+
+
+@pytest.mark.parametrize("name", ["operator", "auditor", "viewer"])
+def test_other_roles_read_and_learn_which_role_is_needed(
+    client_of: ClientOf, environment: Any, published: Any, name: str, request: pytest.FixtureRequest
+) -> None:
+    browser = client_of(request.getfixturevalue(name))
+    page = browser.get("/publish/").content.decode()
+    assert "Publishing needs the role administrator." in page
+    assert 'name="message"' not in page
+    form = {"message": "x", "expected_live": published.snapshot_id}
+    assert browser.post("/publish/", form).status_code == 403
+    assert browser.post("/publish/discard/").status_code == 403
+    assert publications(environment).count() == 1
+
+
+def test_strangers_are_kept_out(client_of: ClientOf, outsider: Any, environment: Any) -> None:
+    assert client_of(outsider).get("/publish/").status_code == 403
+    assert client_of(outsider).get("/publish/blast/").status_code == 403
+    assert client_of().get("/publish/").status_code == 302
+
+
+@pytest.mark.usefixtures("published")
+def test_the_number_of_queries_does_not_grow_with_the_draft(
+    client_of: ClientOf, admin: Any, environment: Any, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    for number in range(20):
+        agent_create(environment, f"agent-{number}", by=admin)
+    browser = client_of(admin)
+    browser.get("/publish/")
+    with django_assert_max_num_queries(95):
+        browser.get("/publish/")
