@@ -7,6 +7,7 @@ import importlib
 import os
 import pkgutil
 import platform
+import signal
 import sys
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
@@ -60,6 +61,7 @@ def main(wanted: list[str]) -> int:
     if unknown:
         sys.stderr.write(f"no benchmark named {', '.join(sorted(unknown))}; there are: {', '.join(names())}\n")
         return 2
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # databases and servers go away then, too
     figures = [figure for name in wanted or names() for figure in measured(name)]
     if not wanted:
         rewrite(PAGE, table(figures))
