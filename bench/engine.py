@@ -179,7 +179,8 @@ def building(source: SnapshotSource, snapshot: Snapshot) -> Iterator[Figure]:
 def comparing(source: SnapshotSource, snapshot: Snapshot) -> Figure:
     """Measure the diff after one agent lost one tool."""
     agents = list(source.agents or ())
-    agents[0] = replace(agents[0], policy=Policy(deny=("exec",)))
+    before = agents[0].policy or Policy()
+    agents[0] = replace(agents[0], policy=replace(before, deny=(*(before.deny or ()), "exec")))
     changed = build_snapshot(replace(source, agents=agents))
     took = percentile(timed(lambda: diff_snapshots(snapshot, changed), rounds=1), 0.5)
-    return Figure("semantic diff over all classes of contexts, one agent changed", shown(took))
+    return Figure("semantic diff over all classes of contexts, one agent loses one tool", shown(took))

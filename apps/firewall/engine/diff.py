@@ -8,12 +8,15 @@ combines those. Conversations with thousands of rules cost one look-up each.
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from apps.firewall.engine.contexts import Classes, Conversation, Model, SenderClass, classes_of
-from apps.firewall.engine.diff_sides import Flavors, Pair, Sides, Where, Who
+from apps.firewall.engine.diff_sides import AgentSide, Flavors, Pair, Sides, Where, Who
 from apps.firewall.engine.snapshot import Snapshot
 
 Tools = tuple[str, ...]
+Meets = tuple[bool, bool, bool]
+"""Whether the agent had the tool, whether it has it, and whether that is a gain in a place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +36,12 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One gain and loss of tools, and everybody whom it meets. Any member may hold `*`, any other.
+    """Tools that the same classes gain, or that the same classes lose, and everybody whom it meets.
 
     Attributes:
-        gained, lost: names of tools, sorted.
-        boxes: exactly who is met; the other members say in which agents, models and so on this happens at all.
+        gained, lost: names of tools, sorted; one of the two is empty.
+        boxes: exactly who is met; the other members say with which agents, models and so on this happens at all. Any
+            of them may hold `*`, any other.
     """
 
     gained: Tools
@@ -85,12 +89,17 @@ def diff_snapshots(old: Snapshot, new: Snapshot) -> SnapshotDiff:
     """Compare two snapshots over all classes of contexts."""
     classes = classes_of(old, new)
     sides = Sides(old.engine, new.engine, classes)
-    found: dict[Pair, list[Box]] = defaultdict(list)
-    for change, box in _boxes(sides):
-        found[change].append(box)
-    changes = [_change(sides.names_of(gained), sides.names_of(lost), boxes) for (gained, lost), boxes in found.items()]
-    known_everywhere, known_there = sides.told_apart()
+    alike: dict[frozenset[_Spot], list[tuple[bool, str]]] = defaultdict(list)
+    for (tool, is_gain), spots in _spots(sides).items():
+        alike[frozenset(spots)].append((is_gain, tool))
+    makers = _Makers(sides)
+    changes = [
+        makers.change(tuple(tool for gain, tool in tools if gain is is_gain), is_gain, spots)
+        for spots, tools in alike.items()
+        for is_gain in sorted({gain for gain, _ in tools})
+    ]
     changes.sort(key=lambda change: (-len(change.agents) * len(change.conversations), change.lost, change.gained))
+    known_everywhere, known_there = sides.told_apart()
     before, after = set(old.tool_names), set(new.tool_names)
     return SnapshotDiff(
         changes=tuple(changes),
@@ -102,37 +111,96 @@ def diff_snapshots(old: Snapshot, new: Snapshot) -> SnapshotDiff:
     )
 
 
-def _boxes(sides: Sides) -> Iterator[tuple[Pair, Box]]:
-    """Combine the distinct masks of every side; yield those that change anything, as (gained, lost)."""
+class _Spot(NamedTuple):
+    """Groups of agents and groups of places, by number, so that equal ones are found without comparing members."""
+
+    agents: tuple[int, ...]
+    places: tuple[int, ...]
+    is_owner: bool | None
+    depth: int
+
+
+def _spots(sides: Sides) -> dict[tuple[str, bool], list[_Spot]]:
+    """Find for every tool where it is gained and where it is lost."""
+    found: dict[tuple[str, bool], list[_Spot]] = defaultdict(list)
     for speaker in sides.speakers:
-        places: dict[Flavors, dict[Pair, tuple[Where, ...]]] = {}
+        by_tool: dict[tuple[Flavors, int], dict[Meets, tuple[int, ...]]] = {}
         for is_owner in sides.classes.owners:
-            for (before, after), flavors, who in sides.agent_groups(speaker, is_owner):
-                if flavors not in places:
-                    places[flavors] = sides.place_groups(speaker, flavors)
-                for depth in sides.classes.depths:
-                    old_depth, new_depth = sides.depth_pair(flavors, depth)
-                    for (old_place, new_place), where in places[flavors].items():
-                        was, will = before & old_depth & old_place, after & new_depth & new_place
-                        if was != will:
-                            yield (will & ~was, was & ~will), Box(who, where, is_owner, depth)
+            by_flavors: dict[Flavors, list[AgentSide]] = defaultdict(list)
+            for side in sides.agent_sides(speaker, is_owner):
+                by_flavors[side.flavors].append(side)
+            for flavors, agents in by_flavors.items():
+                for bit, tool in sides.tools():
+                    if (flavors, bit) not in by_tool:
+                        by_tool[flavors, bit] = _places_of_tool(sides.places(speaker, flavors), bit)
+                    for is_gain, spot in _of_tool(sides, flavors, agents, by_tool[flavors, bit], bit, is_owner):
+                        found[tool, is_gain].append(spot)
+    return found
 
 
-def _change(gained: Tools, lost: Tools, boxes: list[Box]) -> Change:
-    # boxes share their tuples: each is looked through once
-    whos = {id(box.who): box.who for box in boxes}.values()
-    wheres = {id(box.where): box.where for box in boxes}.values()
-    who = {each for some in whos for each in some}
-    where = {each for some in wheres for each in some}
-    return Change(
-        gained=gained,
-        lost=lost,
-        agents=tuple(sorted({agent for agent, _, _ in who})),
-        models=tuple(sorted({model for _, model, _ in who})),
-        conversations=tuple(sorted({conversation for conversation, _ in where})),
-        senders=tuple(sorted({sender for _, sender in where})),
-        owners=tuple(sorted({box.is_owner for box in boxes}, key=str)),
-        sandboxed=tuple(sorted({sandboxed for _, _, sandboxed in who})),
-        depths=tuple(sorted({box.depth for box in boxes})),
-        boxes=tuple(boxes),
-    )
+def _places_of_tool(places: list[tuple[Pair, int]], bit: int) -> dict[Meets, tuple[int, ...]]:
+    """Return the places where a tool is lost or gained, by whether the agent had and has it."""
+    found: dict[Meets, list[int]] = defaultdict(list)
+    for (old, new), number in places:
+        for had, has in ((True, True), (True, False), (False, True)):
+            was, will = had and bool(old & bit), has and bool(new & bit)
+            if was is not will:
+                found[had, has, will].append(number)
+    return {meets: tuple(numbers) for meets, numbers in found.items()}
+
+
+def _of_tool(
+    sides: Sides,
+    flavors: Flavors,
+    agents: list[AgentSide],
+    places: dict[Meets, tuple[int, ...]],
+    bit: int,
+    is_owner: bool | None,
+) -> Iterator[tuple[bool, _Spot]]:
+    """Combine who may have one tool with where it may be had, in the old and in the new snapshot."""
+    who: dict[tuple[bool, bool], list[int]] = defaultdict(list)
+    for side in agents:
+        who[bool(side.pair[0] & bit), bool(side.pair[1] & bit)].append(side.number)
+    for depth in sides.classes.depths:
+        old_depth, new_depth = sides.depth_pair(flavors, depth)
+        for (had, has), numbers in who.items():
+            for is_gain in (False, True):
+                meant = places.get((had and bool(old_depth & bit), has and bool(new_depth & bit), is_gain))
+                if meant is not None:
+                    yield is_gain, _Spot(tuple(numbers), meant, is_owner, depth)
+
+
+class _Makers:
+    """Makes changes of spots; equal agents and equal places are written out once."""
+
+    def __init__(self, sides: Sides) -> None:
+        self._sides = sides
+        self._who: dict[tuple[int, ...], tuple[Who, ...]] = {}
+        self._where: dict[tuple[int, ...], tuple[Where, ...]] = {}
+
+    def change(self, tools: Tools, is_gain: bool, spots: frozenset[_Spot]) -> Change:
+        """Return one change; its boxes stand in a fixed order."""
+        boxes = [self._box(spot) for spot in sorted(spots, key=repr)]
+        whos = {id(box.who): box.who for box in boxes}.values()  # boxes share them: each is looked through once
+        wheres = {id(box.where): box.where for box in boxes}.values()
+        who = {each for some in whos for each in some}
+        where = {each for some in wheres for each in some}
+        return Change(
+            gained=tuple(sorted(tools)) if is_gain else (),
+            lost=() if is_gain else tuple(sorted(tools)),
+            agents=tuple(sorted({agent for agent, _, _ in who})),
+            models=tuple(sorted({model for _, model, _ in who})),
+            conversations=tuple(sorted({conversation for conversation, _ in where})),
+            senders=tuple(sorted({sender for _, sender in where})),
+            owners=tuple(sorted({box.is_owner for box in boxes}, key=str)),
+            sandboxed=tuple(sorted({sandboxed for _, _, sandboxed in who})),
+            depths=tuple(sorted({box.depth for box in boxes})),
+            boxes=tuple(boxes),
+        )
+
+    def _box(self, spot: _Spot) -> Box:
+        if spot.agents not in self._who:
+            self._who[spot.agents] = tuple(each for number in spot.agents for each in self._sides.who(number))
+        if spot.places not in self._where:
+            self._where[spot.places] = tuple(each for number in spot.places for each in self._sides.where(number))
+        return Box(self._who[spot.agents], self._where[spot.places], spot.is_owner, spot.depth)

@@ -56,7 +56,15 @@ class AgentGroup(NamedTuple):
     pair: Pair
     flavors: Flavors
     indexes: Indexes
-    who: tuple[Who, ...]
+    number: int
+
+
+class AgentSide(NamedTuple):
+    """A group of agents as a speaker meets it."""
+
+    pair: Pair
+    flavors: Flavors
+    number: int
 
 
 class Sides:
@@ -76,13 +84,17 @@ class Sides:
         self._by_identity: dict[tuple[str, str], list[SenderClass]] = defaultdict(list)
         for sender in classes.senders:
             self._by_identity[_identity(sender)].append(sender)
+        self._whos: list[tuple[Who, ...]] = []
         self._agents: dict[tuple[str, tuple[bool, bool]], list[AgentGroup]] = {}
-        self._anybody: dict[str, dict[Conversation, Blocks]] = defaultdict(dict)
+        self._silent: dict[str, dict[Blocks, list[Conversation]]] = defaultdict(lambda: defaultdict(list))
         self._named: dict[SenderClass, dict[Conversation, Blocks]] = defaultdict(dict)
         self._read_conversations()
         self._touched = self._find_touched()
         self._speakers = self._find_speakers()
-        self._places: dict[Speaker, dict[Blocks, list[Where]]] = {}
+        self._voices: dict[str, dict[Blocks, list[Where]]] = defaultdict(lambda: defaultdict(list))
+        self._gather_voices()
+        self._wheres: list[tuple[Speaker, tuple[Blocks, ...]]] = []
+        self._places: dict[tuple[Speaker, Flavors], list[tuple[Pair, int]]] = {}
 
     @property
     def speakers(self) -> tuple[Speaker, ...]:
@@ -98,15 +110,45 @@ class Sides:
         """Return the tools of a joint mask, sorted."""
         return tuple(name for bit, name in enumerate(self.names) if mask >> bit & 1)
 
-    def agent_groups(self, speaker: Speaker, is_owner: bool | None) -> Iterator[tuple[Pair, Flavors, tuple[Who, ...]]]:
+    def tools(self) -> Iterator[tuple[int, str]]:
+        """Return the bit and the name of every tool about which any mask differs."""
+        for number, name in enumerate(self.names):
+            if self._touched >> number & 1:
+                yield 1 << number, name
+
+    def who(self, number: int) -> tuple[Who, ...]:
+        """Return the agents, models and sandboxes of a group."""
+        return self._whos[number]
+
+    def where(self, number: int) -> Iterator[Where]:
+        """Return the conversations of a group of places, each with the sender who speaks there."""
+        speaker, alike = self._wheres[number]
+        own = self._named.get(speaker.sender, {})
+        for blocks in alike:
+            for conversation in self._silent[speaker.channel].get(blocks, ()):
+                if conversation not in own and speaks_in(speaker.sender, conversation):
+                    yield conversation, speaker.sender
+            if speaker.sender == ANYBODY:
+                yield from self._voices[speaker.channel].get(blocks, ())
+            elif own:
+                for conversation, found in own.items():
+                    if found == blocks and self._channel(conversation.channel) == speaker.channel:
+                        yield conversation, speaker.sender
+
+    def agent_sides(self, speaker: Speaker, is_owner: bool | None) -> Iterator[AgentSide]:
         """Return the agent's side for a speaker, as far as it touches what changes anywhere."""
         owners = self._owners(speaker, is_owner)
+        rules_for: dict[tuple[Indexes, Flavors], Pair] = {}
         for group in self._agents_for(speaker.channel, owners):
-            rules = self._block_pair(self._rules_for(speaker, group.indexes, owners), group.flavors)
-            old, new = self._owner_pair(owners, group.flavors)
-            pair = (group.pair[0] & rules[0] & old, group.pair[1] & rules[1] & new)
-            if pair[0] & self._touched or pair[1] & self._touched:
-                yield (pair[0] & self._touched, pair[1] & self._touched), group.flavors, group.who
+            kind = (group.indexes, group.flavors)
+            if kind not in rules_for:
+                rules = self._block_pair(self._rules_for(speaker, group.indexes, owners), group.flavors)
+                owner = self._owner_pair(owners, group.flavors)
+                rules_for[kind] = (rules[0] & owner[0] & self._touched, rules[1] & owner[1] & self._touched)
+            old, new = rules_for[kind]
+            pair = (group.pair[0] & old, group.pair[1] & new)
+            if pair != (0, 0):
+                yield AgentSide(pair, group.flavors, group.number)
 
     def depth_pair(self, flavors: Flavors, depth: int) -> Pair:
         """Return what sub-agents of a depth may use."""
@@ -118,15 +160,19 @@ class Sides:
         )
         return old, new
 
-    def place_groups(self, speaker: Speaker, flavors: Flavors) -> dict[Pair, tuple[Where, ...]]:
-        """Return the conversations of a speaker by what they let pass."""
-        if speaker not in self._places:
-            self._places[speaker] = self._places_of(speaker)
-        merged: dict[Pair, list[Where]] = defaultdict(list)
-        for blocks, where in self._places[speaker].items():
-            old, new = self._block_pair(blocks, flavors)
-            merged[old & self._touched, new & self._touched].extend(where)
-        return {pair: tuple(where) for pair, where in merged.items()}
+    def places(self, speaker: Speaker, flavors: Flavors) -> list[tuple[Pair, int]]:
+        """Return the groups of places where a speaker speaks, by what they let pass of the touched tools."""
+        known = self._places.get((speaker, flavors))
+        if known is None:
+            alike: dict[Pair, list[Blocks]] = defaultdict(list)
+            for blocks in self._blocks_met_by(speaker):
+                old, new = self._block_pair(blocks, flavors)
+                alike[old & self._touched, new & self._touched].append(blocks)
+            known = self._places[speaker, flavors] = []
+            for pair, met in alike.items():
+                known.append((pair, len(self._wheres)))
+                self._wheres.append((speaker, tuple(met)))
+        return known
 
     # --- conversations ---
 
@@ -135,7 +181,8 @@ class Sides:
         for conversation in self.classes.conversations:
             context = context_of(ContextClass(ANY_OTHER, _ANY_MODEL, conversation, ANYBODY, None, False, 0))
             chains = [chains_of(engine, context, session_of(engine.dialect, context)) for engine in self._engines]
-            self._anybody[self._channel(conversation)][conversation] = self._blocks(chains, conversation, ANYBODY)
+            blocks = self._blocks(chains, conversation, ANYBODY)
+            self._silent[self._channel(conversation.channel)][blocks].append(conversation)
             here = {_identity(class_of(sender)) for each in chains for sender in _named_in(each)}
             for sender in (each for identity in here for each in self._by_identity[identity]):
                 if speaks_in(sender, conversation):
@@ -146,22 +193,24 @@ class Sides:
         old, new = (answer_in(engine, each, speaking) for engine, each in zip(self._engines, chains, strict=True))
         return old and old[0], new and new[0]
 
-    def _places_of(self, speaker: Speaker) -> dict[Blocks, list[Where]]:
-        places: dict[Blocks, list[Where]] = defaultdict(list)
-        own = self._named.get(speaker.sender, {})
-        for conversation, blocks in self._anybody[speaker.channel].items():
-            if conversation not in own and speaks_in(speaker.sender, conversation):
-                places[blocks].append((conversation, speaker.sender))
-        apart = {each.sender for each in self._speakers}
-        voices = [speaker.sender] if speaker.sender != ANYBODY else [each for each in self._named if each not in apart]
-        for sender in voices:
-            for conversation, blocks in self._named.get(sender, {}).items():
-                if self._channel(conversation) == speaker.channel:
-                    places[blocks].append((conversation, sender))
-        return places
+    def _blocks_met_by(self, speaker: Speaker) -> dict[Blocks, None]:
+        met = dict.fromkeys(self._silent[speaker.channel])
+        if speaker.sender == ANYBODY:
+            met.update(dict.fromkeys(self._voices[speaker.channel]))
+        for conversation, blocks in self._named.get(speaker.sender, {}).items():
+            if self._channel(conversation.channel) == speaker.channel:
+                met[blocks] = None
+        return met
 
-    def _channel(self, conversation: Conversation) -> str:
-        channel = conversation.channel
+    def _gather_voices(self) -> None:
+        """Put the senders who are known in single conversations, and otherwise anybody, beside anybody."""
+        apart = {speaker.sender for speaker in self._speakers}
+        for sender, here in self._named.items():
+            if sender not in apart:
+                for conversation, blocks in here.items():
+                    self._voices[self._channel(conversation.channel)][blocks].append((conversation, sender))
+
+    def _channel(self, channel: str) -> str:
         return channel if channel in self._special or not channel else ANY_OTHER
 
     # --- agents and senders ---
@@ -195,7 +244,11 @@ class Sides:
                     flavors = (old.opening.candidates, new.opening.candidates)
                     rules = [each.opening.agent.senders if each.opening.agent else None for each in opened]
                     merged[pair, flavors, (rules[0], rules[1])].append((agent, model, sandboxed))
-        return [AgentGroup(*key, tuple(who)) for key, who in merged.items()]
+        return [AgentGroup(*key, self._number(who)) for key, who in merged.items()]
+
+    def _number(self, who: list[Who]) -> int:
+        self._whos.append(tuple(who))
+        return len(self._whos) - 1
 
     def _owners(self, speaker: Speaker, is_owner: bool | None) -> Owners:
         if is_owner is not None:
@@ -239,10 +292,10 @@ class Sides:
 
     def _all_speakers(self) -> Iterator[Speaker]:
         """Return everybody whom the agent's side might tell apart."""
-        for channel in sorted(self._anybody):
+        for channel in sorted(self._silent):
             yield Speaker(ANYBODY, channel)
             for sender in self._known:
-                if not sender.channel or sender.channel == channel:
+                if not sender.channel or self._channel(sender.channel) == channel:
                     yield Speaker(sender, channel)
 
     def _pairs(self) -> Iterator[Pair]:
@@ -258,7 +311,8 @@ class Sides:
                     yield self._block_pair(self._rules_for(speaker, indexes, owners), flavors)
                     yield self._owner_pair(owners, flavors)
         yield from (group.pair for groups in self._agents.values() for group in groups)
-        blocks = {each for here in (*self._anybody.values(), *self._named.values()) for each in here.values()}
+        blocks = {each for here in self._silent.values() for each in here}
+        blocks.update(each for here in self._named.values() for each in here.values())
         for flavors in {flavors for found in kinds.values() for _, flavors in found}:
             yield from (self.depth_pair(flavors, depth) for depth in self.classes.depths)
             yield from (self._block_pair(each, flavors) for each in blocks)
@@ -269,8 +323,16 @@ class Sides:
             touched |= old ^ new
         touched &= (1 << len(self.names)) - 1
         for key, groups in self._agents.items():
-            self._agents[key] = _projected(groups, touched)
+            self._agents[key] = self._projected(groups, touched)
         return touched
+
+    def _projected(self, groups: list[AgentGroup], touched: int) -> list[AgentGroup]:
+        """Merge the groups that are equal as far as the touched tools go."""
+        merged: dict[tuple[Pair, Flavors, Indexes], list[Who]] = defaultdict(list)
+        for group in groups:
+            pair = (group.pair[0] & touched, group.pair[1] & touched)
+            merged[pair, group.flavors, group.indexes].extend(self._whos[group.number])
+        return [AgentGroup(*key, self._number(who)) for key, who in merged.items()]
 
     def _find_speakers(self) -> tuple[Speaker, ...]:
         """Return the speakers who differ from anybody in what changes."""
@@ -287,16 +349,7 @@ class Sides:
         return tuple(speaker for speaker in self._all_speakers() if speaker.sender in apart)
 
     def _signature(self, speaker: Speaker, is_owner: bool | None) -> list[Pair]:
-        return [pair for pair, _, _ in self.agent_groups(speaker, is_owner)]
-
-
-def _projected(groups: list[AgentGroup], touched: int) -> list[AgentGroup]:
-    """Merge the groups that are equal as far as the touched tools go."""
-    merged: dict[tuple[Pair, Flavors, Indexes], list[Who]] = defaultdict(list)
-    for group in groups:
-        pair = (group.pair[0] & touched, group.pair[1] & touched)
-        merged[pair, group.flavors, group.indexes].extend(group.who)
-    return [AgentGroup(*key, tuple(who)) for key, who in merged.items()]
+        return [side.pair for side in self.agent_sides(speaker, is_owner)]
 
 
 def _identity(sender: SenderClass) -> tuple[str, str]:

@@ -1,5 +1,6 @@
 """The diff of two snapshots says who gains and loses what: the same as asking every class of contexts one by one."""
 
+from collections import defaultdict
 from dataclasses import replace
 from random import Random
 
@@ -25,16 +26,17 @@ Answer = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 def _said(diff: SnapshotDiff) -> dict[ContextClass, Answer]:
-    """Write the diff out; nobody may be told two things."""
-    told = {}
+    """Write the diff out; nobody may be told twice of a tool."""
+    gained: dict[ContextClass, list[str]] = defaultdict(list)
+    lost: dict[ContextClass, list[str]] = defaultdict(list)
     for change in diff.changes:
         for box in change.boxes:
             for agent, model, sandboxed in box.who:
                 for conversation, sender in box.where:
                     asked = ContextClass(agent, model, conversation, sender, box.is_owner, sandboxed, box.depth)
-                    assert asked not in told
-                    told[asked] = (change.gained, change.lost)
-    return told
+                    gained[asked].extend(change.gained)
+                    lost[asked].extend(change.lost)
+    return {asked: (tuple(sorted(gained[asked])), tuple(sorted(lost[asked]))) for asked in gained}
 
 
 def _compare_with_brute_force(source: SnapshotSource, changed: SnapshotSource, chance: Random) -> None:
