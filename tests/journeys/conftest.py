@@ -19,9 +19,10 @@ import httpx
 import psycopg
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 ROOT = Path(__file__).resolve().parents[2]
+DEMO = ROOT / "apps" / "policies" / "demo"
 START_S = 90
 AXE_OPTIONS = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 LOOKS = (("light", 1440, 1000), ("dark", 1440, 1000), ("light", 390, 844))
@@ -168,3 +169,21 @@ def sign_in(browser: Browser, installation: Installation) -> Iterator[Any]:
     for visitor in visitors:
         visitor.page.context.close()
     assert problems == []
+
+
+def agent_calls(installation: Installation, secret: str, agent: str, command: str) -> tuple[int, Any]:
+    """Make a call as an agent's program does, and wait for its end; gives the status and the answer."""
+    answer = httpx.post(
+        f"{installation.url}/api/v1/calls",
+        headers={"Authorization": f"Bearer {secret}"},
+        json={"agent": agent, "tool": "exec", "params": {"command": command}, "wait_ms": 30_000},
+        timeout=40,
+    )
+    return answer.status_code, answer.json()
+
+
+def queue_of(visitor: Visitor) -> Page:
+    """Open the approvals page and wait until its socket is live."""
+    page = visitor.open("/approvals/")
+    expect(page.locator("#conn")).to_contain_text("Live")
+    return page
