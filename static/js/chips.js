@@ -53,7 +53,7 @@
     get names() { return [...new Set(this.area.value.split(BREAKS).map(name => name.trim()).filter(Boolean))]; }
     get state() { return JSON.parse(document.getElementById(this.area.dataset.stateFrom)?.dataset.state || "{}"); }
     set(names) {
-      this.area.value = names.join("\n");
+      this.area.value = [...new Set(names)].join("\n");
       this.draw();
       this.area.dispatchEvent(new Event("change", { bubbles: true }));
     }
