@@ -67,7 +67,6 @@ class Engine:
     transports: frozenset[str] = field(init=False)
     memo: dict[Any, Any] = field(init=False, default_factory=dict)
     sessions: dict[Any, Any] = field(init=False, default_factory=dict)
-    conversations: dict[Any, Any] = field(init=False, default_factory=dict)
     agent_names: dict[str, str] = field(init=False, default_factory=dict)
     _candidates: dict[int, Candidates] = field(init=False, default_factory=dict)
     openings: dict[Any, Any] = field(init=False, default_factory=dict)

@@ -26,15 +26,6 @@ ACTIVE_CHANNELS: Final = frozenset(READERS) - {"telegram"}
 """Channels asked in their own way. Telegram's topics lead to their chat by the session key already."""
 
 
-def find_group(engine: Engine, context: CallContext, session: Session, sender: Sender) -> GroupBlock | None:
-    """Return the group block of a conversation for a sender; None when there is none."""
-    key = (session.channel, session.group_ids, context.account_id, context.group_channel, context.group_space)
-    chains = engine.conversations.get(key)
-    if chains is None:
-        chains = engine.remember(engine.conversations, key, chains_of(engine, context, session))
-    return answer_in(engine, chains, sender)
-
-
 def chains_of(engine: Engine, context: CallContext, session: Session) -> Chains:
     """Return the places that may answer for a conversation, whoever speaks."""
     name = session.channel

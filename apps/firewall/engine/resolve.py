@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from apps.firewall.engine.compile import Engine
 from apps.firewall.engine.context import CallContext
-from apps.firewall.engine.conversation import find_group
+from apps.firewall.engine.conversation import Chains, answer_in, chains_of
 from apps.firewall.engine.dialect import DIALECTS
 from apps.firewall.engine.layers import LAYERS
 from apps.firewall.engine.names import fold, normalize_name
@@ -55,11 +55,26 @@ class Given:
 class Resolution:
     """A context's layers and the mask of what passes them all."""
 
-    __slots__ = ("context", "delegated", "depth", "is_owner", "late", "mask", "opening", "sandbox", "sender", "session")
+    __slots__ = (
+        "chains",
+        "context",
+        "delegated",
+        "depth",
+        "is_owner",
+        "late",
+        "mask",
+        "opening",
+        "sandbox",
+        "sender",
+        "session",
+    )
 
-    def __init__(self, context: CallContext, session: Session, opening: Opening, is_owner: bool | None) -> None:
+    def __init__(
+        self, context: CallContext, session: Session, chains: Chains, opening: Opening, is_owner: bool | None
+    ) -> None:
         self.context = context
         self.session = session
+        self.chains = chains
         self.opening = opening
         self.is_owner = is_owner
         self.mask = opening.mask
@@ -93,17 +108,27 @@ def open_resolution(engine: Engine, context: CallContext, given: Given | None = 
     Raises:
         ResolutionError: nothing can be decided; the message says why.
     """
-    keys = (context.session_key, context.spawned_by, context.group_id, context.channel)
-    session: Session | None = engine.sessions.get(keys)
-    if session is None:
-        session = engine.remember(engine.sessions, keys, session_of(engine.dialect, context))
+    keys = (
+        context.session_key,
+        context.spawned_by,
+        context.group_id,
+        context.channel,
+        context.account_id,
+        context.group_channel,
+        context.group_space,
+    )
+    known: tuple[Session, Chains] | None = engine.sessions.get(keys)
+    if known is None:
+        session = session_of(engine.dialect, context)
+        known = engine.remember(engine.sessions, keys, (session, chains_of(engine, context, session)))
+    session, chains = known
     if session.problem is not None:
         raise ResolutionError(session.problem)
     is_owner = context.sender_is_owner
     if is_owner is None and given is None:
         is_owner = engine.owners.knows(session.channel or context.channel, context.sender_id)
     opening = _opening(engine, context, session, is_owner, given is None)
-    resolution = Resolution(context, session, opening, is_owner)
+    resolution = Resolution(context, session, chains, opening, is_owner)
     _measure_depth(engine, resolution)
     return resolution
 
@@ -212,9 +237,9 @@ def _group(engine: Engine, resolution: Resolution, given: Given | None) -> Appli
         if policy is None:
             return None
         return layer, layer.label, candidates.rules(policy, examined=True), ("group tools",)
-    if resolution.session.channel is None or not resolution.session.group_ids:
+    if not resolution.chains:
         return None
-    found = find_group(engine, resolution.context, resolution.session, _sender(resolution))
+    found = answer_in(engine, resolution.chains, _sender(resolution))
     if found is None:
         return None
     rules = candidates.block(found[0])
