@@ -39,7 +39,8 @@ def measured(name: str) -> Iterator[Figure]:
 
 
 def table(figures: Iterable[Figure]) -> str:
-    machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
+    load = ", ".join(f"{each:.1f}" for each in os.getloadavg()[:2])
+    machine = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}; load average {load}"
     lines = [
         f"Measured {datetime.now(UTC):%d %B %Y} on {machine}.",
         "",
