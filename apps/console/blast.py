@@ -42,10 +42,11 @@ class Narrowing:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Conversations of one channel; an empty channel stands for calls outside any group.
+    """Conversations of one channel; an empty channel stands for calls that come from none.
 
     Attributes:
-        groups: names of groups; `*` any other one. Empty when `is_whole`.
+        channel: `*` any other one.
+        groups: names of groups; `*` any other one, empty for what is outside groups. None when `is_whole`.
     """
 
     channel: str

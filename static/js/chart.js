@@ -37,7 +37,7 @@
     const colours = (given.colours || PARTS[element.dataset.kind]).map(colour);
     const series = [{}, ...given.data.slice(1).map((_, at) => isBars
       ? { fill: colours[at], stroke: colours[at], width: 0, paths: uPlot.paths.bars({ size: [0.78, 40] }), points: { show: false } }
-      : { stroke: colours[at], width: 1.75, fill: at ? undefined : faded(colours[at], 0.1), paths: uPlot.paths.linear(), points: { show: false } })];
+      : { stroke: colours[at], width: 1.75, fill: at ? undefined : faded(colours[at], 0.1), paths: uPlot.paths.linear(), points: { show: given.data[at + 1].filter(value => value !== null).length < 12, size: 5, fill: colours[at] } })];
     const options = {
       width: element.clientWidth, height: Number(element.dataset.h) || 150, series,
       tzDate: seconds => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC"),

@@ -128,10 +128,11 @@ def _figures(request: ConsoleRequest) -> dict[str, Any]:
     }
     if may_read_calls:
         counted = _fresh(request, "figures", call_figures)
-        minutes = RANGES[_chosen(request)].length.total_seconds() / 60
+        hours = RANGES[_chosen(request)].length.total_seconds() / 3600
         context |= {
             "figures": counted,
-            "per_minute": round(counted.calls / minutes, 1),
+            "per_minute": round(counted.calls / hours / 60, 1),
+            "per_hour": round(counted.calls / hours, 1),
             "failed_percent": round(counted.failed_share * 100, 1),
             "denied_percent": round(counted.denied_share * 100, 1),
         }
