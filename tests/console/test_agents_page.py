@@ -149,3 +149,10 @@ def test_the_pill_counts_the_draft_everywhere(client_of: ClientOf, published: An
     browser.post(PAGE, VALUES | {"deny": "exec"})
     assert "Draft: 1 unpublished change" in browser.get("/draft/pill/").content.decode()
     assert client_of(outsider).get("/draft/pill/").status_code == 403
+
+
+def test_the_pill_goes_when_everything_is_as_it_is_live(client_of: ClientOf, published: Any, admin: Any) -> None:
+    browser = client_of(admin)
+    browser.post(PAGE, VALUES | {"deny": "exec"})
+    browser.post(f"{PAGE}discard/")
+    assert browser.get("/draft/pill/").content.decode().strip() == ""
