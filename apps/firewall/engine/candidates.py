@@ -95,8 +95,10 @@ class Candidates:
 
     def denying_entry(self, policy: Policy, bit: int) -> str | None:
         """Return the first entry of the deny list that matches a tool, as written."""
+        known = self._entries
         for entry in policy.deny or _NO_LIST:
-            if self._entry(entry)[0] & bit:
+            found = known.get(entry)  # looked at directly: this loop is the longest part of a denial
+            if (self._entry(entry) if found is None else found)[0] & bit:
                 return entry
         return None
 

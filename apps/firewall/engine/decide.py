@@ -112,11 +112,11 @@ def _denial(resolution: Resolution, tool: str, bit: int) -> Decision:
     for gate in resolution.opening.gates:
         if gate.removed & bit:
             return Decision(tool, False, gate.layer.key, gate.layer.label, gate.rule, gate.reason)
-    for applied in resolution.layers:
-        if not applied[2].mask & bit:
-            layer, label, _, _ = applied
-            rule, _, reason = _why(resolution, applied, bit)
-            return Decision(tool, False, layer.key, label, rule, reason)
+    for layers in (resolution.opening.layers, resolution.late):
+        for applied in layers:
+            if not applied[2].mask & bit:
+                rule, _, reason = _why(resolution, applied, bit)
+                return Decision(tool, False, applied[0].key, applied[1], rule, reason)
     raise AssertionError(f"no layer removes {tool}")
 
 

@@ -82,7 +82,7 @@ def test_a_denied_tool_is_lost_by_that_agent_everywhere() -> None:
     assert (change.gained, change.lost) == ((), ("exec", "process"))
     assert change.agents == ("bot",)
     assert Conversation("telegram", "", "", "-100") in change.conversations
-    assert len(change.conversations) == 4
+    assert len(change.conversations) == 6
 
 
 def test_a_rule_of_a_group_meets_every_agent_in_that_group_only() -> None:
