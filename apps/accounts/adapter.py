@@ -15,6 +15,10 @@ class AccountAdapter(DefaultAccountAdapter):
     def is_open_for_signup(self, request: HttpRequest) -> bool:  # noqa: ARG002 - allauth's signature
         return False
 
+    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
+        """Count failures by user name and address: who guesses shuts out himself, not the person he guesses at."""
+        return f"{self.get_client_ip(request)}:{str(credentials.get('username', '')).casefold()}"
+
     def login(self, request: HttpRequest, user: AbstractBaseUser) -> None:
         super().login(request, user)
         request.session[ORIGIN_KEY] = origin_of(request, self.get_client_ip(request))

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from django.db.models import QuerySet
 
-from apps.accounts.access import Permission, permissions_of
+from apps.accounts.access import Permission, may, permissions_of
 from apps.accounts.models import ApiToken, Invitation, Session, User
 from apps.accounts.secret_links import hash_secret
 
@@ -100,8 +100,11 @@ def invitation_get(invitation_id: uuid.UUID) -> Invitation | None:
 
 
 def invitation_find(secret: str, at: datetime) -> Invitation | None:
-    """Find a usable invitation by the secret of its link."""
-    return invitations_open(at).filter(secret_hash=hash_secret(secret)).first()
+    """Find a usable invitation by the secret of its link; it dies with its maker's right to invite."""
+    found = invitations_open(at).filter(secret_hash=hash_secret(secret)).first()
+    if found is not None and found.created_by is not None and not may(found.created_by, Permission.USERS_MANAGE):
+        return None
+    return found
 
 
 def sessions_of(user: User, at: datetime) -> QuerySet[Session]:

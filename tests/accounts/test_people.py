@@ -246,3 +246,12 @@ def test_choices_are_saved(operator: User) -> None:
 def test_a_theme_that_does_not_exist_is_refused(operator: User) -> None:
     with pytest.raises(UserInvalidError):
         services.preferences_save(operator, display_name="", language="en", theme="pink")
+
+
+def test_an_invitation_dies_with_the_right_to_invite(admin: User, make_user: Callable[..., User]) -> None:
+    second = make_user("second", role="admin")
+    secret = services.user_invite(role="admin", by=second, at=AT)[1]
+    services.user_set_role(second, role="viewer", by=admin)
+    assert invitation_find(secret, AT) is None
+    with pytest.raises(LinkInvalidError):
+        services.invitation_accept(secret, username="anna", password=GOOD, at=AT)

@@ -23,12 +23,12 @@ def no_counts(settings: Any) -> Any:
     cache.clear()
 
 
-def sign_in(browser: Any, username: str = "operator", password: str = PASSWORD) -> Any:
+def sign_in(browser: Any, username: str = "operator", password: str = PASSWORD, ip: str = "192.0.2.7") -> Any:
     return browser.post(
         reverse("account_login"),
         {"login": username, "password": password},
         HTTP_USER_AGENT="Firefox",
-        REMOTE_ADDR="192.0.2.7",
+        REMOTE_ADDR=ip,
     )
 
 
@@ -65,6 +65,13 @@ def test_guessing_is_stopped(client_of: Any, operator: User) -> None:
         sign_in(browser, password="wrong")
     sign_in(browser)
     assert not Session.objects.filter(user=operator).exists()
+
+
+def test_guessing_shuts_out_who_guesses_and_not_the_person(client_of: Any, operator: User) -> None:
+    for _ in range(12):
+        sign_in(client_of(), password="wrong", ip="198.51.100.66")
+    sign_in(client_of())
+    assert Session.objects.filter(user=operator).count() == 1
 
 
 def test_nobody_signs_up(client_of: Any) -> None:

@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from apps.accounts.access import Permission, require
+from apps.accounts.access import Permission, may, require
 from apps.accounts.errors import LastAdminError, LinkInvalidError, UserInvalidError
 from apps.accounts.models import ApiToken, Invitation, Role, Theme, User
 from apps.accounts.secret_links import hash_secret, make_secret
@@ -161,7 +161,7 @@ def invitation_accept(secret: str, *, username: str, password: str, at: datetime
     invitation = Invitation.objects.select_for_update().filter(secret_hash=hash_secret(secret)).first()
     if invitation is None or not invitation.is_usable(at):
         raise LinkInvalidError(_(LINK_DEAD))
-    if invitation.created_by is not None and not invitation.created_by.is_active:
+    if invitation.created_by is not None and not may(invitation.created_by, Permission.USERS_MANAGE):
         raise LinkInvalidError(_(LINK_DEAD))
     user = _user_add(
         username=username,
