@@ -15,6 +15,7 @@ from apps.firewall.errors import FirewallError
 
 STATUS_OF_CODE: dict[str, int] = {
     "permission_denied": status.HTTP_403_FORBIDDEN,
+    "own_request": status.HTTP_403_FORBIDDEN,
     "not_found": status.HTTP_404_NOT_FOUND,
     "approval_not_found": status.HTTP_404_NOT_FOUND,
     "grant_not_found": status.HTTP_404_NOT_FOUND,

@@ -54,6 +54,12 @@ class ApprovalCancelledError(ApprovalError):
     code = "approval_cancelled"
 
 
+class OwnRequestError(ApprovalError):
+    """The token that made the call would allow it itself."""
+
+    code = "own_request"
+
+
 class DecisionNotAllowedError(ApprovalError):
     """The decision does not exist, or this request does not offer it."""
 

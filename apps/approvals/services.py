@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import transaction
 
 from apps.accounts.access import Principal
-from apps.accounts.models import User
+from apps.accounts.models import ApiToken, User
 from apps.approvals import grants
 from apps.approvals.drafts import ApprovalDraft, Claim, GrantScope
 from apps.approvals.errors import (
@@ -20,6 +20,7 @@ from apps.approvals.errors import (
     ApprovalNotAllowedError,
     ApprovalNotFoundError,
     DecisionNotAllowedError,
+    OwnRequestError,
 )
 from apps.approvals.models import Approval
 from apps.approvals.records import actor_of, approval_entry, grant_entry
@@ -62,7 +63,7 @@ def approval_request(draft: ApprovalDraft, *, at: datetime, timeout_s: float | N
             approval_entry(
                 approval,
                 EntryKind.APPROVAL_ASKED,
-                actor=draft.requester or SYSTEM,
+                actor=str(draft.action.get("actor") or draft.requester or SYSTEM),  # as the call's other entries
                 at=at,
                 status=State.REQUESTED,
                 params=dict(draft.params),
@@ -90,6 +91,7 @@ def approval_resolve(
         scope: how far "always" reaches; the exact action when absent.
     Raises:
         DecisionNotAllowedError: no such decision, or this request does not offer it.
+        OwnRequestError: the token that made the call would answer for itself.
         ApprovalAlreadyDecidedError: somebody answered differently; it names who and when.
         ApprovalExpiredError, ApprovalCancelledError: nobody waits for an answer any more.
         GrantScopeError: the wanted scope cannot be kept.
@@ -102,6 +104,8 @@ def approval_resolve(
             return _second_answer(approval, wanted)
         if at >= approval.expires_at:
             raise ApprovalExpiredError(expired_at=approval.expires_at)
+        if wanted in ALLOWED:
+            _check_answerer(approval, by)
         approval.scope = None if scope is None else asdict(scope)
         approval.decision_reason = Masker().text(reason)
         _decide(approval, wanted, by=by, at=at)
@@ -224,6 +228,12 @@ def _locked(approval_id: UUID) -> Approval:
         return Approval.objects.select_for_update(of=("self",)).select_related("environment").get(pk=approval_id)
     except Approval.DoesNotExist:
         raise ApprovalNotFoundError(approval_id) from None
+
+
+def _check_answerer(approval: Approval, by: Principal) -> None:
+    """A program never allows its own call, whatever its scopes: somebody else has to look at it."""
+    if isinstance(by, ApiToken) and unsealed_action(approval).get("actor") == by.actor:
+        raise OwnRequestError("the token that made the call cannot answer for it")
 
 
 def _wanted_state(approval: Approval, decision: str) -> State:

@@ -9,6 +9,7 @@ from django.utils import timezone
 from apps.approvals.drafts import ApprovalDraft
 from apps.approvals.services import approval_request
 from apps.firewall.identifiers import new_id
+from tests.api.conftest import Program
 
 pytestmark = pytest.mark.django_db
 
@@ -102,3 +103,17 @@ def test_what_ended_is_listed_apart(program: Any, request_of: Any) -> None:
 
     assert (ended["state"], ended["decision_reason"]) == ("denied", "not now")
     assert operator.get("approvals").json() == []
+
+
+def test_a_token_cannot_allow_its_own_call_and_may_deny_it(token: Any, request_of: Any, environment: Any) -> None:
+    row, secret = token("approvals_read", "approvals_resolve", "calls_make")
+    other = Program(token("approvals_read", "approvals_resolve")[1])
+    own, its_own_too = (request_of(action={"argv": ["/bin/echo"], "actor": row.actor}) for _ in range(2))
+    caller = Program(secret)
+
+    refused = caller.post(f"approvals/{own.shown_id}/resolve", {"decision": "allow-once"})
+    denied = caller.post(f"approvals/{its_own_too.shown_id}/resolve", {"decision": "deny"})
+    allowed = other.post(f"approvals/{own.shown_id}/resolve", {"decision": "allow-once"})
+
+    assert (refused.status_code, refused.json()["code"]) == (403, "own_request")
+    assert (denied.status_code, allowed.status_code) == (200, 200)

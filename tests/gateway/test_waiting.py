@@ -147,6 +147,14 @@ def test_an_approval_of_another_token_does_not_exist(server: Server, agent: http
     assert (answer.status_code, answer.json()["code"]) == (404, "approval_not_found")
 
 
+def test_a_token_of_another_agent_does_not_hear_of_it(server: Server, admin: Any, token: Token) -> None:
+    secrets = [token("calls_make", by=admin, agents=[name])[1] for name in ("bot", "clerk")]
+    with server.client(secrets[0]) as bot, server.client(secrets[1]) as clerk:
+        path = f"/api/v1/approvals/{asked(bot)['approval']['id']}/wait?wait=0"
+
+        assert (bot.get(path).status_code, clerk.get(path).status_code) == (200, 404)
+
+
 def test_always_is_offered_for_a_plain_command_and_the_next_one_runs_unasked(
     agent: httpx.Client, operator: Any, settings: Any
 ) -> None:

@@ -55,7 +55,10 @@ def _read(grant: TokenGrant, approval_id: UUID) -> Approval:
 def _may_see(grant: TokenGrant, approval: Approval) -> bool:
     if grant.environment and approval.environment.slug != grant.environment:
         return False
-    return approval.requester == grant.requester or grant.may(Permission.APPROVALS_READ)
+    if grant.agents and approval.agent not in grant.agents:
+        return False
+    is_own = grant.may(Permission.CALLS_MAKE) and approval.requester == grant.requester
+    return is_own or grant.may(Permission.APPROVALS_READ)
 
 
 def _shown(approval: Approval) -> dict[str, Any]:
