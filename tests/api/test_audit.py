@@ -89,3 +89,7 @@ def test_an_environment_sees_its_own_calls_only(program: Any, call: Any, admin: 
 
     assert stranger.get(f"audit/calls?agent={call['agent']}").json()["rows"] == []
     assert stranger.get(f"audit/calls/{show_id('call', call['call_id'])}").status_code == 404
+
+
+def test_a_limit_beyond_reason_is_no_error(program: Any) -> None:
+    assert program("audit_read").get(f"audit/calls?limit={'9' * 5000}").status_code == 200

@@ -116,3 +116,8 @@ def test_changes_since_the_publication_are_listed(program: Any, published: Any) 
     [change] = admin.get("draft/changes").json()
     assert (change["record"], change["field"]) == (agent["id"], "deny")
     assert (change["before"], change["after"]) == (["exec"], ["exec", "read"])
+
+
+@pytest.mark.parametrize("at", ["%00", "x" * 300, "0" * 64])
+def test_what_is_no_digest_of_a_snapshot_is_not_found(program: Any, published: Any, at: str) -> None:
+    assert program("policy_read").get(f"snapshots/{at}").status_code == 404

@@ -1,5 +1,6 @@
 """The ledger for programs: calls, entries, and everything that matches as one stream."""
 
+import re
 from dataclasses import fields, replace
 from typing import Any, cast
 from uuid import UUID
@@ -22,6 +23,7 @@ from apps.audit.exports import export_stream
 from apps.audit.filters import INSTANTS, LISTS, EntryFilters
 from apps.audit.selectors import call_record, calls, entries
 
+LIMIT_TEXT = re.compile(r"[0-9]{1,9}")
 CONTENT_TYPES = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
 FILTERS = [
     ENVIRONMENT,
@@ -59,7 +61,7 @@ def paging_of(request: Request) -> dict[str, Any]:
     return {
         "after": request.query_params.get("after", ""),
         "before": request.query_params.get("before", ""),
-        "limit": int(limit) if limit.isascii() and limit.isdigit() else 50,
+        "limit": int(limit) if LIMIT_TEXT.fullmatch(limit) else 50,
     }
 
 

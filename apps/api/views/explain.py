@@ -1,5 +1,6 @@
 """Why is a tool there, or not: the engine's own answer, for people's programs with the right to ask."""
 
+import re
 from typing import Any
 
 from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema
@@ -25,6 +26,8 @@ from apps.firewall.engine.snapshot import Snapshot
 from apps.policies.selectors import draft_snapshot, live_snapshot, publications
 from apps.policies.snapshots import snapshot_loaded
 
+DIGEST = re.compile(r"[0-9a-f]{64}")
+
 
 def snapshot_at(environment: Any, at: str) -> Snapshot:
     """Find the snapshot that a request asks about.
@@ -39,7 +42,7 @@ def snapshot_at(environment: Any, at: str) -> Snapshot:
         if live is None:
             raise NotFound("nothing has been published yet")
         return live
-    if not publications(environment).filter(snapshot_id=at).exists():
+    if not DIGEST.fullmatch(at) or not publications(environment).filter(snapshot_id=at).exists():
         raise NotFound(f"no snapshot `{at[:64]}` was published here")
     return snapshot_loaded(at)
 
