@@ -74,7 +74,7 @@ class _Reader:
             dialect=self._dialect.release,
             environment=environment,
             tools=tools,
-            policy=_policy(shared, "tools"),
+            policy=_policy(document.get("tools"), "tools"),
             by_provider=_named(shared, "byProvider", "tools"),
             by_sender=_named(shared, "toolsBySender", "tools"),
             sandbox=_policy(_object(shared, "sandbox").get("tools"), "tools.sandbox.tools"),
