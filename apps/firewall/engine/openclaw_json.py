@@ -75,21 +75,21 @@ class _Reader:
             environment=environment,
             tools=tools,
             policy=_policy(document.get("tools"), "tools"),
-            by_provider=_named(shared, "byProvider", "tools"),
+            by_provider=self._providers(shared, "tools"),
             by_sender=_named(shared, "toolsBySender", "tools"),
             sandbox=_policy(_object(shared, "sandbox").get("tools"), "tools.sandbox.tools"),
             subagents=_policy(_object(shared, "subagents").get("tools"), "tools.subagents.tools"),
             max_spawn_depth=None if depth is None else max_spawn_depth(self._dialect, depth),
             agents=self._agents(agents),
             agent_defaults=_policy(default_tools, "agents.defaults.tools") if "tools" in defaults else None,
-            agent_defaults_by_provider=_named(default_tools, "byProvider", "agents.defaults.tools"),
+            agent_defaults_by_provider=self._providers(default_tools, "agents.defaults.tools"),
             channels=[
                 _channel(name, block)
                 for name, block in _object(document, "channels").items()
                 if isinstance(block, Mapping)
             ],
             owners=_owners(_object(document, "commands").get("ownerAllowFrom")),
-            settings=_settings(shared, _object(defaults, "sandbox")),
+            settings=_settings(shared, defaults),
             exec_approvals=whole(exec_approvals),
         )
 
@@ -97,17 +97,40 @@ class _Reader:
         """Read the map of agents where the release knows it and the document has it, else the list."""
         if self._dialect.agent_entries and "entries" in agents:
             return [
-                _agent(name, entry) for name, entry in _object(agents, "entries").items() if isinstance(entry, Mapping)
+                self._agent(name, entry)
+                for name, entry in _object(agents, "entries").items()
+                if isinstance(entry, Mapping)
             ]
         if "list" not in agents:
             return None
         entries = agents["list"]
         entries = entries if isinstance(entries, list) else []
         return [
-            _agent(entry["id"], entry)
+            self._agent(entry["id"], entry)
             for entry in entries
             if isinstance(entry, Mapping) and isinstance(entry.get("id"), str)
         ]
+
+    def _agent(self, name: str, entry: Mapping[str, Any]) -> AgentSource:
+        tools = _object(entry, "tools")
+        path = f"agents.{name}.tools"
+        return AgentSource(
+            id=name,
+            is_default=entry.get("default") is True,
+            policy=_policy(entry.get("tools"), path),
+            by_provider=self._providers(tools, path),
+            by_sender=_named(tools, "toolsBySender", path),
+            sandbox=_policy(_object(tools, "sandbox").get("tools"), f"{path}.sandbox.tools"),
+            settings=_settings(tools, entry),
+        )
+
+    def _providers(self, block: Mapping[str, Any], path: str) -> Named:
+        """Read provider blocks; one release takes whatever is not empty for a block, if one without lists."""
+        named = _named(block, "byProvider", path)
+        if not self._dialect.provider_last_spelling_wins:
+            return named
+        values = _object(block, "byProvider")
+        return [(key, Policy() if policy is None and values[key] else policy) for key, policy in named]
 
 
 def whole(value: Any) -> Any:
@@ -121,27 +144,15 @@ def whole(value: Any) -> Any:
     return value
 
 
-def _agent(name: str, entry: Mapping[str, Any]) -> AgentSource:
-    tools = _object(entry, "tools")
-    path = f"agents.{name}.tools"
-    return AgentSource(
-        id=name,
-        is_default=entry.get("default") is True,
-        policy=_policy(entry.get("tools"), path),
-        by_provider=_named(tools, "byProvider", path),
-        by_sender=_named(tools, "toolsBySender", path),
-        sandbox=_policy(_object(tools, "sandbox").get("tools"), f"{path}.sandbox.tools"),
-        settings=_settings(tools, _object(entry, "sandbox")),
-    )
-
-
-def _settings(tools: Mapping[str, Any], sandbox: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of one level: the blocks under `tools`, and how sessions are sandboxed."""
+def _settings(tools: Mapping[str, Any], around: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of one level: blocks under `tools`, and beside it the workspace and the sandbox."""
     settings = {name: whole(tools[name]) for name in _SETTINGS if name in tools}
+    sandbox = _object(around, "sandbox")
     if sandbox:
         settings["sandbox"] = whole(sandbox)
-    if isinstance(sandbox.get("workspaceAccess"), str):
-        settings["workspaceAccess"] = sandbox["workspaceAccess"]
+    for name, value in (("workspace", around.get("workspace")), ("workspaceAccess", sandbox.get("workspaceAccess"))):
+        if isinstance(value, str):
+            settings[name] = value
     return settings
 
 

@@ -24,6 +24,7 @@ from apps.firewall.engine.session_key import normalize_agent_id, whole_depth
 from apps.firewall.errors import FirewallError
 
 WEBCHAT: Final = "webchat"
+_ROLES: Final = ("main", "orchestrator", "leaf")
 
 
 class ResolutionError(FirewallError):
@@ -210,7 +211,7 @@ def _proves_delegation(stored: Mapping[str, Any]) -> bool:
         stored.get("inheritedToolPolicyVersion") == 1
         and isinstance(parent, str)
         and bool(parent.strip())
-        and ((depth is not None and depth >= 1) or (isinstance(role, str) and bool(role.strip())))
+        and ((depth is not None and depth >= 1) or role in _ROLES)
     )
 
 

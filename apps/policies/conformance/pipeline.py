@@ -10,6 +10,7 @@ from apps.firewall.engine.dialect import Dialect
 from apps.firewall.engine.openclaw_json import parse_document
 from apps.firewall.engine.policy import read_policy
 from apps.firewall.engine.resolve import Given, ResolutionError
+from apps.firewall.engine.session_key import normalize_agent_id
 from apps.firewall.engine.snapshot import build_snapshot
 from apps.firewall.engine.source import ToolEntry
 from apps.firewall.engine.warn import Declared
@@ -62,7 +63,8 @@ def _session_key(context: Mapping[str, Any]) -> str | None:
     depth = context.get("subagentDepth") or 0
     if depth == 0:
         return None
-    return ":".join((f"agent:{context.get('agentId') or 'main'}", *(f"subagent:s{level}" for level in range(depth))))
+    agent = normalize_agent_id(context.get("agentId"))  # a blank one is `main`
+    return ":".join((f"agent:{agent}", *(f"subagent:s{level}" for level in range(depth))))
 
 
 def _declared(context: Mapping[str, Any]) -> Declared:
