@@ -7,6 +7,7 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.http import HttpRequest
 
 from apps.accounts.session_store import ORIGIN_KEY
+from apps.events.notices import announce
 
 
 class AccountAdapter(DefaultAccountAdapter):
@@ -22,6 +23,13 @@ class AccountAdapter(DefaultAccountAdapter):
     def login(self, request: HttpRequest, user: AbstractBaseUser) -> None:
         super().login(request, user)
         request.session[ORIGIN_KEY] = origin_of(request, self.get_client_ip(request))
+
+    def logout(self, request: HttpRequest) -> None:
+        """Sign out, and have the sockets of the session look whether they may stay."""
+        user_id = request.user.pk
+        super().logout(request)
+        if user_id is not None:
+            announce("session.ended", id=user_id)
 
 
 def origin_of(request: HttpRequest, ip: str | None) -> dict[str, Any]:

@@ -85,3 +85,30 @@ def test_an_ended_session_is_signed_out(client_of: Any, operator: User) -> None:
     sign_in(browser)
     services.sessions_end(operator)
     assert "_auth_user_id" not in browser.session
+
+
+def test_signing_out_tells_the_sockets(client_of: Any, operator: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[str, Any]] = []
+    monkeypatch.setattr("apps.accounts.adapter.announce", lambda kind, **what: told.append((kind, what["id"])))
+    client_of(operator).post(reverse("account_logout"))
+    assert told == [("session.ended", operator.pk)]
+
+
+@pytest.mark.parametrize("place", ["//evil.example", "https://evil.example/", "/\\evil.example", "javascript:alert(1)"])
+def test_a_sign_in_leads_to_our_own_pages_only(client_of: Any, operator: User, place: str) -> None:
+    answer = client_of().post(
+        f"{reverse('account_login')}?next={place}", {"login": "operator", "password": PASSWORD, "next": place}
+    )
+    assert answer["Location"] == "/"
+
+
+def test_a_sign_in_begins_a_new_session(client_of: Any, operator: User) -> None:
+    browser = client_of()
+    browser.get(reverse("account_login"))
+    planted = browser.session
+    planted["mark"] = "planted"
+    planted.save()
+    browser.cookies["sessionid"] = planted.session_key
+    sign_in(browser)
+    assert browser.session["_auth_user_id"] == str(operator.pk)
+    assert browser.session.session_key != planted.session_key
