@@ -1,6 +1,7 @@
 """One line per event, for machines as JSON or for a person at a terminal; secrets are masked in both."""
 
 import logging.config
+import re
 from collections.abc import Mapping, MutableMapping
 from typing import Any
 
@@ -11,6 +12,8 @@ from apps.firewall.redaction import mask_text, mask_value
 JSON, CONSOLE = "json", "console"
 # Written by ourselves from values that hold no text of others.
 OURS = frozenset({"timestamp", "level", "logger", "request_id", "status", "duration_ms", "method"})
+# Paths whose last part lets somebody in: the secret is not written.
+ONE_TIME_LINK = re.compile(r"(/invitation/|/password-reset/[^/\s]+/)[^/\s]+")
 QUIET = {
     "django.request": "ERROR",  # RequestLog has the line already
     "celery": "WARNING",  # a line for each sweep, every few seconds
@@ -25,10 +28,14 @@ def mask_event(_logger: object, _method: str, event: MutableMapping[str, Any]) -
     from apps.keys.installation import mask_key
 
     key = mask_key()
+
+    def masked(text: str) -> str:
+        return mask_text(ONE_TIME_LINK.sub(r"\1…", text), key=key).text
+
     for name, value in event.items():
         if name in OURS or value is None or isinstance(value, bool | int | float):
             continue
-        event[name] = mask_text(value, key=key).text if isinstance(value, str) else mask_value(value, key=key).value
+        event[name] = masked(value) if isinstance(value, str) else mask_value(value, key=key).value
     return event
 
 

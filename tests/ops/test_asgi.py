@@ -28,6 +28,7 @@ async def test_health_needs_nothing_but_the_process() -> None:
         answer = await http.get("/healthz")
     assert answer.status_code == 200
     assert answer.json()["status"] == "ok"
+    assert answer.headers["content-security-policy"] and answer.headers["x-content-type-options"] == "nosniff"
 
 
 def test_every_path_of_agents_goes_to_their_door_and_no_other() -> None:

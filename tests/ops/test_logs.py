@@ -56,3 +56,12 @@ def _logged_twice(written: io.StringIO) -> list[str]:
     log.info("one")
     log.info("two\nlines")
     return written.getvalue().splitlines()
+
+
+@pytest.mark.parametrize("path", ["/invitation/{}/", "/password-reset/usr_01m7wfrwrhed5ajc4z6jm8t4nn/{}/"])
+def test_the_secret_of_a_one_time_link_is_not_written(written: io.StringIO, path: str) -> None:
+    secret = "c8x9ab-00aa11bb22cc33dd44ee55ff66aa77bb"
+    structlog.get_logger("openclaw_test").info("request", path=path.format(secret))
+    logging.getLogger("openclaw_test").error("Internal Server Error: %s", path.format(secret))
+    assert secret not in written.getvalue()
+    assert path.partition("{")[0] in written.getvalue()
