@@ -4,7 +4,7 @@ Holds facts, not words: templates say them in the reader's language. Comparing t
 so the last few answers are kept by the digests of both sides; a digest names its content, so none grows stale.
 """
 
-from collections import OrderedDict, defaultdict
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from threading import Lock
@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from apps.firewall.engine.contexts import ANY_OTHER, Classes, Conversation, Model, SenderClass, speaks_in
 from apps.firewall.engine.diff import Change, SnapshotDiff, Tools, diff_snapshots
+from apps.firewall.engine.diff_sides import Where, Who
 from apps.firewall.engine.snapshot import Snapshot, build_snapshot
 from apps.firewall.engine.source import SnapshotSource
 
@@ -129,13 +130,15 @@ def _summed_up(diff: SnapshotDiff) -> Blast:
     sides = len(classes.agents) * len(classes.models) * len(classes.sandboxed)
     contexts = sides * len(classes.owners) * len(classes.depths) * _places_told_apart(diff)
     by_agent = len(diff.changes) > ROWS
-    rows = _agent_rows(diff) if by_agent else [_row(change, classes) for change in diff.changes]
+    met = _Met()
+    by_agents = met.contexts(diff.changes)
+    rows = _agent_rows(diff, by_agents) if by_agent else [_row(change, classes) for change in diff.changes]
     rows.sort(key=lambda row: (-row.contexts, row.agents))
     return Blast(
         contexts=contexts,
-        unchanged=contexts - sum(map(_size, diff.changes)),
-        lose=_reach(change for change in diff.changes if change.lost),
-        gain=_reach((change for change in diff.changes if change.gained), gained=True),
+        unchanged=contexts - by_agents.total(),
+        lose=_reach([change for change in diff.changes if change.lost], met),
+        gain=_reach([change for change in diff.changes if change.gained], met, gained=True),
         rows=tuple(rows[:SHOWN_AGENTS]),
         rows_left=max(0, len(rows) - SHOWN_AGENTS),
         by_agent=by_agent,
@@ -156,33 +159,60 @@ def _places_told_apart(diff: SnapshotDiff) -> int:
     return len(places | diff.known_there)
 
 
+class _Met:
+    """Counts classes of contexts once, however many changes meet them: places are bits, and met ones a mask."""
+
+    def __init__(self) -> None:
+        self._bits: dict[Where, int] = {}
+        self._masks: dict[int, int] = {}
+
+    def contexts(self, changes: Iterable[Change]) -> Counter[str]:
+        """Count the classes that any of some changes meets, by agent. The changes must outlive this object."""
+        whos: dict[int, tuple[Who, ...]] = {}
+        merged: dict[tuple[int, bool | None, int], int] = defaultdict(int)
+        for change in changes:
+            for box in change.boxes:  # boxes share their members, so an id stands for each
+                whos[id(box.who)] = box.who
+                merged[id(box.who), box.is_owner, box.depth] |= self._mask(box.where)
+        masks: dict[tuple[Who, bool | None, int], int] = defaultdict(int)
+        for (who_id, is_owner, depth), mask in merged.items():
+            for who in whos[who_id]:
+                masks[who, is_owner, depth] |= mask
+        counted: Counter[str] = Counter()
+        for (who, _, _), mask in masks.items():
+            counted[who[0]] += mask.bit_count()
+        return counted
+
+    def _mask(self, where: tuple[Where, ...]) -> int:
+        mask = self._masks.get(id(where))
+        if mask is None:
+            bits = (self._bits.setdefault(place, len(self._bits)) for place in where)
+            mask = self._masks[id(where)] = sum(1 << bit for bit in set(bits))
+        return mask
+
+
 def _size(change: Change) -> int:
     return sum(len(box.who) * len(box.where) for box in change.boxes)
 
 
-def _reach(changes: Iterable[Change], *, gained: bool = False) -> Reach:
-    contexts, agents, groups, tools = 0, set[str](), set[Conversation](), set[str]()
+def _reach(changes: Sequence[Change], met: _Met, *, gained: bool = False) -> Reach:
+    agents, groups, tools = set[str](), set[Conversation](), set[str]()
     for change in changes:
-        contexts += _size(change)
         agents.update(change.agents)
         groups.update(change.conversations)
         tools.update(change.gained if gained else change.lost)
     named = {each for each in groups if each.group or each.space}
-    return Reach(contexts, tuple(sorted(agents)), len(named), tuple(sorted(tools)))
+    return Reach(met.contexts(changes).total(), tuple(sorted(agents)), len(named), tuple(sorted(tools)))
 
 
-def _agent_rows(diff: SnapshotDiff) -> list[Row]:
+def _agent_rows(diff: SnapshotDiff, contexts: Counter[str]) -> list[Row]:
     """Sum up by agent; agents that gain and lose the same stand together."""
     gained: dict[str, set[str]] = defaultdict(set)
     lost: dict[str, set[str]] = defaultdict(set)
-    contexts: dict[str, int] = defaultdict(int)
     for change in diff.changes:
         for agent in change.agents:
             gained[agent].update(change.gained)
             lost[agent].update(change.lost)
-        for box in change.boxes:
-            for agent, _, _ in box.who:
-                contexts[agent] += len(box.where)
     alike: dict[tuple[Tools, Tools], list[str]] = defaultdict(list)
     for agent in contexts:
         alike[tuple(sorted(gained[agent])), tuple(sorted(lost[agent]))].append(agent)

@@ -7,7 +7,8 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from apps.policies.selectors import agent_get, draft_change_count, live_publication, publications
+from apps.console.blast import blast_of
+from apps.policies.selectors import agent_get, draft_change_count, draft_snapshot, live_publication, publications
 from apps.policies.services import agent_create, demo_import, document_import, publish, record_update
 
 pytestmark = pytest.mark.django_db
@@ -79,6 +80,14 @@ def test_a_large_first_publication_is_told_agent_by_agent(client_of: ClientOf, a
     fragment = client_of(admin).get("/publish/blast/", headers=HTMX).content.decode()
     assert "all contexts together" in fragment
     assert '<span class="agent">support-bot</span>' in fragment
+
+
+def test_a_context_counts_once_however_many_changes_meet_it(admin: Any, environment: Any) -> None:
+    demo_import(environment, by=admin)
+    blast = blast_of(None, draft_snapshot(environment))
+    assert 0 < blast.unchanged < blast.contexts
+    assert blast.gain.contexts + blast.unchanged == blast.contexts
+    assert sum(row.contexts for row in blast.rows) == blast.gain.contexts
 
 
 def test_publishing_makes_the_draft_live(client_of: ClientOf, admin: Any, environment: Any, published: Any) -> None:
