@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.audit.verification import entry_is_intact
 from apps.firewall.engine.dialect import DIALECTS
+from apps.firewall.engine.layers import layers_of
 
 if TYPE_CHECKING:
     from apps.audit.rows import CallRecord, EntryRow
@@ -71,8 +72,8 @@ class Phase:
 
 def layer_number(key: str, dialect: str) -> int | None:
     """Find a layer's place in a release; None for what is not a layer."""
-    known = DIALECTS.get(dialect)
-    return known.layers.index(key) + 1 if known is not None and key in known.layers else None
+    keys = [layer.key for layer in layers_of(DIALECTS[dialect])] if dialect in DIALECTS else []
+    return keys.index(key) + 1 if key in keys else None
 
 
 class ShownCall:

@@ -64,7 +64,7 @@ def test_layers_wear_the_numbers_of_the_live_release(client_of: ClientOf, audito
     _denied(place, layer="agent")
     _denied(place, layer="no_layer")
     page = client_of(auditor).get("/").content.decode()
-    assert '<span class="layer"><b>5</b>agent</span>' in page
+    assert '<span class="layer"><b>7</b>agent</span>' in page
     assert '<span class="layer">no_layer</span>' in page
 
 
