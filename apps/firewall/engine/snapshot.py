@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Callable
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from apps.firewall.engine.compile import Engine, compile_document
 from apps.firewall.engine.dialect import UnknownDialectError, dialect_named
-from apps.firewall.engine.digest import CanonicalError, canonical_json, digest_of
+from apps.firewall.engine.digest import CanonicalError, canonical_json, digest_of, read_canonical
 from apps.firewall.engine.document import FORMAT, read_tool, write_document
 from apps.firewall.engine.exec_settings import ExecSettings
 from apps.firewall.engine.source import SnapshotSource, ToolEntry
@@ -112,7 +112,7 @@ def load_snapshot(data: bytes, *, expected_digest: str | None = None) -> Snapsho
     """
     if expected_digest is not None and digest_of(data) != expected_digest:
         raise SnapshotError(f"the snapshot is not the expected one: its digest is not `{expected_digest}`")
-    document = _upgraded(_parsed(data))
+    document = _upgraded(_parsed(data, is_canonical=expected_digest is not None))
     _check(document)
     try:
         content = data if expected_digest is not None else canonical_json(document)
@@ -123,18 +123,14 @@ def load_snapshot(data: bytes, *, expected_digest: str | None = None) -> Snapsho
     return snapshot
 
 
-def _parsed(data: bytes) -> dict[str, Any]:
+def _parsed(data: bytes, *, is_canonical: bool) -> dict[str, Any]:
     try:
-        document = json.loads(data, parse_float=_refuse_number, parse_constant=_refuse_number)
-    except (ValueError, RecursionError) as exc:
+        document = read_canonical(data) if is_canonical else read_canonical(canonical_json(json.loads(data)))
+    except (ValueError, RecursionError, CanonicalError) as exc:
         raise SnapshotError(f"the snapshot is not JSON: {exc}") from exc
     if not isinstance(document, dict):
         raise SnapshotError("the snapshot is not an object")
     return document
-
-
-def _refuse_number(text: str) -> NoReturn:
-    raise ValueError(f"the number `{text}` is not whole")
 
 
 def _upgraded(document: dict[str, Any]) -> dict[str, Any]:
