@@ -118,7 +118,7 @@ def _sender(environment: Environment, values: Mapping[str, Any], by: Principal) 
     agent = _parent(environment, "agent", values.get("agent"))
     group = _parent(environment, "group", values.get("group"))
     rest = _rest(values, "key", "agent", "group")
-    return services.sender_rule_create(environment, values["key"], by=by, agent=agent, group=group, **rest)
+    return services.sender_rule_create(environment, values.get("key", ""), by=by, agent=agent, group=group, **rest)
 
 
 def _rest(values: Mapping[str, Any], *taken: str) -> dict[str, Any]:

@@ -1,0 +1,382 @@
+"""Who may open which door: every path of every door, asked by everybody. A path without a line in a table fails.
+
+A new page needs one line in CONSOLE: its URL's name, and what a GET and a POST take.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+from channels.testing import WebsocketCommunicator
+from django.db import connection
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.utils import timezone
+
+from apps.accounts.access import PERMISSIONS, Permission
+from apps.api.serializers.records import RECORD_KINDS
+from apps.audit.exports import export_request
+from apps.audit.filters import EntryFilters
+from apps.firewall.identifiers import new_id
+from apps.gateway.runtime_api.app import ROUTES
+from openclaw_admin import sockets
+from tests.api.conftest import draft, published  # noqa: F401 - fixtures
+from tests.console.conftest import ask, called  # noqa: F401 - fixtures
+from tests.gateway.conftest import holder, server  # noqa: F401 - fixtures
+
+ANYBODY, SIGNED_IN, NOBODY = "anybody", "signed in", "nobody"
+P = Permission
+Need = Permission | str
+
+# Name of the URL: who may GET it, who may POST to it. NOBODY: it does not know the method.
+CONSOLE: dict[str, tuple[Need, Need]] = {
+    "account_login": (ANYBODY, ANYBODY),
+    "account_logout": (ANYBODY, ANYBODY),
+    "account_signup": (ANYBODY, ANYBODY),
+    "account_inactive": (ANYBODY, NOBODY),
+    "account_change_password": (SIGNED_IN, SIGNED_IN),
+    "invitation": (ANYBODY, ANYBODY),
+    "password-reset": (ANYBODY, ANYBODY),
+    "set_language": (ANYBODY, ANYBODY),
+    "settings": (SIGNED_IN, SIGNED_IN),
+    "settings-session-close": (NOBODY, SIGNED_IN),
+    "environment-choose": (NOBODY, SIGNED_IN),
+    "overview": (P.POLICY_READ, NOBODY),
+    "overview-figures": (P.POLICY_READ, NOBODY),
+    "overview-calls": (P.AUDIT_READ, NOBODY),
+    "users": (P.USERS_MANAGE, P.USERS_MANAGE),
+    "user": (P.USERS_MANAGE, NOBODY),
+    "user-role": (NOBODY, P.USERS_MANAGE),
+    "user-active": (NOBODY, P.USERS_MANAGE),
+    "user-reset-link": (NOBODY, P.USERS_MANAGE),
+    "user-session-close": (NOBODY, P.USERS_MANAGE),
+    "invitation-withdraw": (NOBODY, P.USERS_MANAGE),
+    "tokens": (P.TOKENS_MANAGE, P.TOKENS_MANAGE),
+    "token-revoke": (NOBODY, P.TOKENS_MANAGE),
+    "approvals": (P.APPROVALS_READ, NOBODY),
+    "approvals-queue": (P.APPROVALS_READ, NOBODY),
+    "approvals-status": (P.APPROVALS_READ, NOBODY),
+    "approval-card": (P.APPROVALS_READ, NOBODY),
+    "approval-recent": (P.APPROVALS_READ, NOBODY),
+    "approval-coverage": (P.APPROVALS_READ, NOBODY),
+    "approval-resolve": (NOBODY, P.APPROVALS_RESOLVE),
+    "audit": (P.AUDIT_READ, NOBODY),
+    "audit-rows": (P.AUDIT_READ, NOBODY),
+    "audit-new": (P.AUDIT_READ, NOBODY),
+    "audit-call": (P.AUDIT_READ, NOBODY),
+    "exports": (NOBODY, P.AUDIT_EXPORT),
+    "export": (P.AUDIT_EXPORT, NOBODY),
+    "export-file": (P.AUDIT_EXPORT, NOBODY),
+    "start": (P.POLICY_READ, NOBODY),
+    "start-demo": (NOBODY, P.POLICY_WRITE),
+    "start-empty": (NOBODY, P.POLICY_WRITE),
+    "import": (P.POLICY_WRITE, P.POLICY_WRITE),
+    "publish": (P.POLICY_READ, P.PUBLISH),
+    "publish-blast": (P.POLICY_READ, NOBODY),
+    "publish-discard": (P.POLICY_WRITE, P.POLICY_WRITE),
+    "snapshots": (P.POLICY_READ, NOBODY),
+    "snapshot": (P.POLICY_READ, NOBODY),
+    "snapshot-difference": (P.POLICY_READ, NOBODY),
+    "snapshot-rollback": (NOBODY, P.PUBLISH),
+    "snapshot-reset-draft": (NOBODY, P.POLICY_WRITE),
+    "agents": (P.POLICY_READ, P.POLICY_WRITE),
+    "agent": (P.POLICY_READ, P.POLICY_WRITE),
+    "agent-preview": (NOBODY, P.POLICY_READ),
+    "agent-discard": (NOBODY, P.POLICY_WRITE),
+    "agent-exec": (P.POLICY_READ, P.POLICY_WRITE),
+    "agent-sandbox": (P.POLICY_READ, P.POLICY_WRITE),
+    "agent-history": (P.POLICY_READ, NOBODY),
+    "agent-provider-new": (P.POLICY_WRITE, P.POLICY_WRITE),
+    "agent-provider": (P.POLICY_WRITE, P.POLICY_WRITE),
+    "agent-provider-delete": (NOBODY, P.POLICY_WRITE),
+    "draft-pill": (P.POLICY_READ, NOBODY),
+    "explorer": (P.EXPLAIN, NOBODY),
+    "explorer-result": (P.EXPLAIN, NOBODY),
+    "explorer-export": (P.EXPLAIN, NOBODY),
+}
+READ_WRITE: dict[str, Need] = {"GET": P.POLICY_READ, "PATCH": P.POLICY_WRITE, "DELETE": P.POLICY_WRITE}
+API: dict[str, dict[str, Need]] = {
+    "openapi": {"GET": ANYBODY},
+    "api-environments": {"GET": P.POLICY_READ},
+    "api-tools": {"GET": P.POLICY_READ},
+    "api-plugins": {"GET": P.POLICY_READ},
+    "api-explain": {"POST": P.EXPLAIN},
+    "api-document": {"GET": P.POLICY_READ, "PUT": P.POLICY_WRITE},
+    "api-draft-changes": {"GET": P.POLICY_READ},
+    "api-draft-lint": {"GET": P.POLICY_READ},
+    "api-snapshot": {"GET": P.POLICY_READ},
+    "api-publications": {"GET": P.POLICY_READ, "POST": P.PUBLISH},
+    "api-rollback": {"POST": P.PUBLISH},
+    "api-approvals": {"GET": P.APPROVALS_READ},
+    "api-approval": {"GET": P.APPROVALS_READ},
+    "api-approval-resolve": {"POST": P.APPROVALS_RESOLVE},
+    "api-audit-calls": {"GET": P.AUDIT_READ},
+    "api-audit-call": {"GET": P.AUDIT_READ},
+    "api-audit-entries": {"GET": P.AUDIT_READ},
+    "api-audit-export": {"GET": P.AUDIT_EXPORT},
+}
+for kind in RECORD_KINDS:
+    API[f"api-{kind.path}"] = {"GET": P.POLICY_READ, **({"POST": P.POLICY_WRITE} if kind.create else {})}
+    API[f"api-{kind.path}-detail"] = READ_WRITE
+# Agents' door: method and path, and the scope it takes; None: what may be seen is the question of the object.
+AGENTS: dict[tuple[str, str], Permission | None] = {
+    ("POST", "/api/v1/decisions"): P.DECISIONS_ASK,
+    ("POST", "/api/v1/calls"): P.CALLS_MAKE,
+    ("GET", "/api/v1/calls/{id}"): P.CALLS_MAKE,
+    ("GET", "/api/v1/approvals/{id}/wait"): None,
+}
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+ROLES = ("admin", "operator", "auditor", "viewer", "outsider")
+# Rows that asking alone may touch: when somebody was last seen.
+SEEN = {"accounts_session", "accounts_apitoken"}
+
+pytestmark = pytest.mark.django_db
+
+
+def patterns(found: list[Any]) -> Iterator[URLPattern]:
+    for entry in found:
+        if isinstance(entry, URLResolver):
+            yield from patterns(entry.url_patterns)
+        else:
+            yield entry
+
+
+@dataclass
+class World:
+    """One object of each kind, and the way to each path."""
+
+    arguments: dict[str, Any]
+
+    def path(self, name: str) -> str:
+        (pattern,) = {entry.pattern for entry in patterns(get_resolver().url_patterns) if entry.name == name}
+        wanted = pattern.regex.groupindex
+        return reverse(name, kwargs={part: self.arguments[part] for part in wanted})
+
+
+@pytest.fixture
+def world(
+    published: Any,  # noqa: F811 - a fixture
+    ask: Callable[..., Any],  # noqa: F811
+    called: Callable[..., Any],  # noqa: F811
+    admin: Any,
+    make_user: Callable[..., Any],
+    token: Callable[..., Any],
+) -> World:
+    from apps.accounts.services import user_invite
+
+    invitation, secret = user_invite(role="viewer", by=admin, at=timezone.now())
+    filters = EntryFilters(environment=published.environment.slug)
+    export = export_request(admin, filters=filters, format_name="csv", at=timezone.now())
+    return World(
+        {
+            "user_id": make_user("bystander", role="viewer").pk,
+            "token_id": token("policy_read")[0].pk,
+            "invitation_id": invitation.pk,
+            "secret": secret,
+            "approval_id": ask().pk,
+            "call_id": called(),
+            "publication_id": published.pk,
+            "export_id": export.pk,
+            "record_id": new_id(),
+            "key": "main",
+            "at": "live",
+        }
+    )
+
+
+def changed_rows() -> dict[str, int]:
+    """Count what this test's transaction has written so far, by table."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT relname, n_tup_ins + n_tup_upd + n_tup_del FROM pg_stat_xact_user_tables")
+        return {name: count for name, count in cursor.fetchall() if count and name not in SEEN}
+
+
+def may(role: str, need: Need) -> bool:
+    return need in {ANYBODY, SIGNED_IN} or need in PERMISSIONS.get(role, frozenset())
+
+
+def verdict(answer: Any) -> str:
+    if answer.status_code == 302 and answer["Location"].startswith("/sign-in/?next="):
+        return "sign in"
+    return {401: "sign in", 403: "refused", 405: "no such method"}.get(answer.status_code, "in")
+
+
+def test_every_path_has_a_line_in_a_table() -> None:
+    names = [entry.name for entry in patterns(get_resolver().url_patterns)]
+    assert set(names) == set(CONSOLE) | set(API)
+    assert len(names) == len(set(names))
+
+
+def test_every_path_of_the_agents_door_has_a_line_in_a_table() -> None:
+    assert {(method, route.path) for route in ROUTES for method in route.methods} == set(AGENTS)
+
+
+@pytest.mark.parametrize("name", CONSOLE)
+def test_a_page_opens_for_those_who_may_and_for_nobody_else(
+    name: str, world: World, request: pytest.FixtureRequest
+) -> None:
+    path = world.path(name)
+    for method, need in zip(("GET", "POST"), CONSOLE[name], strict=True):
+        found, wanted = {}, {}
+        for role in ("", *ROLES):
+            answer = browser_of(request, role).generic(method, path)
+            assert answer.status_code < 500, (role, answer.content[:500])
+            found[role], wanted[role] = verdict(answer), expected(role, need)
+        assert found == wanted, method
+
+
+def expected(role: str, need: Need) -> str:
+    if need == NOBODY:
+        return "no such method"
+    if not role:
+        return "in" if need == ANYBODY else "sign in"
+    return "in" if may(role, need) else "refused"
+
+
+def browser_of(request: pytest.FixtureRequest, role: str) -> Client:
+    browser = Client(raise_request_exception=False)
+    if role:
+        browser.force_login(request.getfixturevalue(role))
+    return browser
+
+
+def test_a_form_from_another_site_is_refused(world: World, admin: Any) -> None:
+    browser = Client(enforce_csrf_checks=True)
+    browser.force_login(admin)
+    elsewhere = {"Origin": "https://elsewhere.example"}
+    found = {name: browser.post(world.path(name), headers=elsewhere).status_code for name in CONSOLE}
+    assert found == dict.fromkeys(CONSOLE, 403)
+
+
+def test_looking_changes_nothing(world: World, admin: Any) -> None:
+    browser = Client(raise_request_exception=False)
+    browser.force_login(admin)
+    for name in sorted({*CONSOLE, *API} - {"account_logout"}):
+        before = changed_rows()
+        browser.get(world.path(name))
+        assert changed_rows() == before, name
+
+
+def test_a_program_needs_the_scope_of_the_path_and_no_other(world: World, token: Callable[..., Any]) -> None:
+    for name, table in API.items():
+        path = world.path(name)
+        for method, need in [(method, table.get(method, NOBODY)) for method in METHODS]:
+            stranger = Client().generic(method, path, content_type="application/json")
+            if need == ANYBODY:
+                assert verdict(stranger) == "in"
+                continue
+            others = [str(scope) for scope in Permission if scope != need]
+            refused = _as_program(method, path, token(*others)[1])
+            assert verdict(stranger) in {"sign in", "no such method"}, (name, method)
+            assert verdict(refused) in {"refused", "no such method"}, (name, method)
+            if need != NOBODY:
+                assert verdict(_as_program(method, path, token(str(need))[1])) == "in", (name, method)
+
+
+def test_a_token_of_another_environment_finds_nothing_here(
+    world: World, token: Callable[..., Any], environment: Any
+) -> None:
+    _, secret = token(*map(str, Permission), environment="elsewhere")
+    for name, table in API.items():
+        for method, need in table.items():
+            answer = _as_program(method, f"{world.path(name)}?environment={environment.slug}", secret)
+            if name == "api-environments":
+                assert answer.json() == []
+            elif need != ANYBODY:  # mistakes in what is sent come first
+                assert answer.status_code in ({404} if method == "GET" else {400, 404}), (name, method)
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_signed_in_person_has_the_rights_of_the_role_there(
+    role: str, world: World, request: pytest.FixtureRequest
+) -> None:
+    browser = browser_of(request, role)
+    for name, table in API.items():
+        for method, need in table.items():
+            answer = browser.generic(method, world.path(name), content_type="application/json")
+            assert answer.status_code < 500, (name, method)
+            assert verdict(answer) == ("in" if may(role, need) else "refused"), (name, method)
+
+
+def _as_program(method: str, path: str, secret: str) -> Any:
+    headers = {"Authorization": f"Bearer {secret}"}
+    return Client().generic(method, path, content_type="application/json", headers=headers)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_agent_needs_the_scope_of_the_path_and_no_other(
+    server: Any,  # noqa: F811 - a fixture
+    token: Callable[..., Any],
+) -> None:
+    body = {"agent": "bot", "tool": "nothing", "params": {}}
+    for (method, route), need in AGENTS.items():
+        path = route.replace("{id}", "nothing")
+        assert _as_agent(server, None, method, path, body) == 401, route
+        assert _as_agent(server, "oca_x_wrong", method, path, body) == 401, route
+        if need is not None:
+            others = [str(scope) for scope in Permission if scope != need]
+            assert _as_agent(server, token(*others)[1], method, path, body) == 403, route
+            assert _as_agent(server, token(str(need))[1], method, path, body) in {200, 404}, route
+        for wrong in {"PUT", "DELETE", "PATCH"}:
+            assert _as_agent(server, None, wrong, path, body) == 405, route
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_agents_token_speaks_for_its_own_agents_and_environment_only(
+    server: Any,  # noqa: F811 - a fixture
+    token: Callable[..., Any],
+) -> None:
+    body = {"agent": "bot", "tool": "nothing", "params": {}}
+    scopes = ("calls_make", "decisions_ask")
+    for path in ("/api/v1/decisions", "/api/v1/calls"):
+        of_another_agent = token(*scopes, agents=["clerk"])[1]
+        of_another_place = token(*scopes, environment="elsewhere")[1]
+        assert _as_agent(server, of_another_agent, "POST", path, body) == 403
+        assert _as_agent(server, of_another_place, "POST", path, body) == 422  # its own, which does not exist
+        assert _as_agent(server, of_another_place, "POST", path, body | {"environment": "production"}) == 403
+
+
+def _as_agent(server: Any, secret: str | None, method: str, path: str, body: Any) -> int:  # noqa: F811
+    with server.client(secret) as client:
+        answer: httpx.Response = client.request(method, path, json=body if method == "POST" else None)
+    return answer.status_code
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("role", "origin", "path", "code"),
+    [
+        ("", "http://testserver", "/ws/console/", 4401),
+        ("outsider", "http://testserver", "/ws/console/", 4403),
+        ("admin", "http://elsewhere.example", "/ws/console/", 4403),
+        ("admin", "https://testserver", "/ws/console", 4404),
+        ("admin", "http://testserver", "/ws/other/", 4404),
+        ("admin", "", "/ws/console/", 4403),
+        *((role, "http://testserver", "/ws/console/", None) for role in ("viewer", "auditor", "operator", "admin")),
+    ],
+)
+async def test_the_socket_opens_for_a_session_of_this_origin_only(
+    role: str, origin: str, path: str, code: int | None, request: pytest.FixtureRequest, environment: Any
+) -> None:
+    from asgiref.sync import sync_to_async
+
+    cookie = await sync_to_async(_cookie)(request, role) if role else ""
+    headers = [(b"host", b"testserver"), (b"origin", origin.encode()), (b"cookie", cookie.encode())]
+    communicator = WebsocketCommunicator(sockets.application, path, headers)
+    connected, answered = await communicator.connect()
+    if code is None:
+        assert connected
+        assert "hello" in await communicator.receive_from()
+        await communicator.disconnect()
+    elif connected:  # accepted first, so that the browser hears the code
+        assert (await communicator.receive_output())["code"] == code
+    else:
+        assert answered == code
+
+
+def _cookie(request: pytest.FixtureRequest, role: str) -> str:
+    browser = Client()
+    browser.force_login(request.getfixturevalue(role))
+    return f"sessionid={browser.cookies['sessionid'].value}"
