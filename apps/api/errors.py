@@ -3,15 +3,19 @@
 Every answer that is not a success has the shape `{"code", "message", "details": [{"path", "code", "message"}]}`.
 """
 
+import logging
 from collections.abc import Iterator
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
+from django.db import InterfaceError, OperationalError
 from django.http import Http404
 from rest_framework import exceptions, status
 from rest_framework.response import Response
 
 from apps.firewall.errors import FirewallError
+
+logger = logging.getLogger(__name__)
 
 STATUS_OF_CODE: dict[str, int] = {
     "permission_denied": status.HTTP_403_FORBIDDEN,
@@ -57,6 +61,10 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> Response | Non
             problem(exc.code, exc.message, details),
             status=STATUS_OF_CODE.get(exc.code, status.HTTP_422_UNPROCESSABLE_ENTITY),
         )
+    if isinstance(exc, OperationalError | InterfaceError):
+        logger.error("no database", exc_info=exc)
+        body = problem("database_unavailable", "the database does not answer")
+        return Response(body, status=status.HTTP_503_SERVICE_UNAVAILABLE, headers={"Retry-After": "1"})
     if isinstance(exc, Http404):
         exc = exceptions.NotFound()
     elif isinstance(exc, PermissionDenied):

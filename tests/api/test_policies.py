@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 
 pytestmark = pytest.mark.django_db
 
@@ -121,3 +122,13 @@ def test_changes_since_the_publication_are_listed(program: Any, published: Any) 
 @pytest.mark.parametrize("at", ["%00", "x" * 300, "0" * 64])
 def test_what_is_no_digest_of_a_snapshot_is_not_found(program: Any, published: Any, at: str) -> None:
     assert program("policy_read").get(f"snapshots/{at}").status_code == 404
+
+
+def test_a_database_that_is_away_is_said_so(program: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(*_: Any, **__: Any) -> Any:
+        raise OperationalError("the connection is lost: password=hush")
+
+    monkeypatch.setattr("apps.api.scope.environments", away)
+    answer = program("policy_read").get("tools")
+    assert (answer.status_code, answer.json()["code"]) == (503, "database_unavailable")
+    assert "hush" not in answer.content.decode()

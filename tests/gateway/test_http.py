@@ -5,6 +5,7 @@ from typing import Any
 import httpx
 import orjson
 import pytest
+from django.db import OperationalError
 
 from apps.gateway.runtime_api.app import ROUTES
 from apps.gateway.runtime_api.openapi import PATHS, SCHEMAS
@@ -137,3 +138,14 @@ def test_every_reference_of_the_document_leads_somewhere_and_every_schema_is_use
     named = {part.split('"')[0] for part in text.split("#/components/schemas/")[1:]}
 
     assert named == set(SCHEMAS)
+
+
+def test_a_database_that_is_away_is_said_so(agent: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def away(*_: Any, **__: Any) -> Any:
+        raise OperationalError("the connection is lost: password=hush")
+
+    monkeypatch.setattr("apps.gateway.tokens.in_database", away)
+    answer = post(agent, orjson.dumps(GOOD))
+    assert (answer.status_code, answer.json()["code"]) == (503, "database_unavailable")
+    assert "hush" not in answer.text
+    assert answer.headers["retry-after"] == "1"

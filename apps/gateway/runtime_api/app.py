@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import structlog
+from django.db import InterfaceError, OperationalError
 
 from apps.firewall.errors import FirewallError
 from apps.gateway.counters import counters
@@ -57,6 +58,10 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
         status, content, headers = problem.status, problem.body, problem.headers
     except asyncio.CancelledError:
         raise
+    except (OperationalError, InterfaceError):
+        log.exception("agents_door.no_database", path=scope["path"], request_id=request.request_id.decode())
+        status, headers = 503, ((b"retry-after", b"1"),)
+        content = {"code": "database_unavailable", "message": "the database does not answer", "details": []}
     except Exception as exc:  # fail closed, and tell the caller nothing of what went wrong inside
         log.exception("agents_door.failed", path=scope["path"], request_id=request.request_id.decode())
         status = 500
