@@ -11,7 +11,7 @@ from apps.firewall.engine.compile import Engine
 from apps.firewall.engine.context import CallContext
 from apps.firewall.engine.group_caller import caller_chains
 from apps.firewall.engine.group_channels import READERS
-from apps.firewall.engine.groups import Chain, GroupRequest, answer_of
+from apps.firewall.engine.groups import Chain, GroupRequest, find_in_chain
 from apps.firewall.engine.opening import Place
 from apps.firewall.engine.senders import Sender
 from apps.firewall.engine.session import Session
@@ -45,7 +45,10 @@ def chains_of(engine: Engine, context: CallContext, session: Session) -> Chains:
 def answer_in(engine: Engine, chains: Chains, sender: Sender) -> GroupBlock | None:
     """Return what the places say to a sender; a block without lists passes on to the next chain."""
     for path, chain in chains:
-        answer = answer_of(engine.dialect, chain, sender)
-        if answer is not None and engine.blocks[answer.tools] is not None:
-            return answer.tools, (path, *answer.path)
+        found = find_in_chain(chain, sender)
+        if found is not None and engine.blocks[found[0]] is not None:
+            block, place, key = found
+            if key is None:
+                return block, (path, place.path, "tools")
+            return block, (path, place.path, "toolsBySender", key)
     return None

@@ -14,7 +14,7 @@ from apps.firewall.engine.answers import (
 from apps.firewall.engine.compile import Engine
 from apps.firewall.engine.context import CallContext
 from apps.firewall.engine.layers import Layer, layers_of
-from apps.firewall.engine.opening import Applied, Gate
+from apps.firewall.engine.opening import Applied, Gate, where_of
 from apps.firewall.engine.resolve import Given, Resolution, ResolutionError, resolve
 from apps.firewall.engine.snapshot import Snapshot
 from apps.firewall.engine.subagents import LEAF_ROLE, role_deny
@@ -123,7 +123,7 @@ def _denial(resolution: Resolution, tool: str, bit: int) -> Decision:
 def _why(resolution: Resolution, applied: Applied, bit: int) -> tuple[str, str | None, str]:
     """Return the rule by which a layer removes a tool, its entry, and the reason."""
     layer, _, rules, place = applied
-    where = ".".join(place)
+    where = where_of(place)
     if rules.denied & bit:
         entry = resolution.opening.candidates.denying_entry(rules.policy, bit)
         where = _place_of_entry(resolution, layer.key, entry, where)
@@ -213,7 +213,7 @@ def _steps(engine: Engine, resolution: Resolution, tool: str) -> Iterable[Step]:
 def _source(gate: Gate | None, here: Applied | None) -> str:
     if gate is not None:
         return gate.rule
-    return "" if here is None else ".".join(here[3])
+    return "" if here is None else where_of(here[3])
 
 
 def _plain_label(layer: Layer, resolution: Resolution) -> str:
@@ -223,7 +223,7 @@ def _plain_label(layer: Layer, resolution: Resolution) -> str:
 
 def _shown(engine: Engine, resolution: Resolution) -> ContextResolution:
     opening, session = resolution.opening, resolution.session
-    places = {each[0].key: ".".join(each[3]) for each in resolution.late}
+    places = {each[0].key: where_of(each[3]) for each in resolution.late}
     name = opening.agent_name
     return ContextResolution(
         agent=name,

@@ -158,14 +158,28 @@ def answer_of(
 ) -> GroupAnswer[T] | None:
     """Return the first answer of a chain: of each place the rules by sender, then `tools`."""
     skipped = dialect.sender_policy_mode and sender_policy_mode == "never"
+    found = find_in_chain(chain, sender, skipped=skipped)
+    if found is None:
+        return None
+    tools, place, key = found
+    member = ("tools",) if key is None else ("toolsBySender", key)
+    return GroupAnswer(tools, (*place.path, *member), key)
+
+
+def find_in_chain(chain: Chain[T], sender: Sender, *, skipped: bool = False) -> tuple[T, Place[T], str | None] | None:
+    """Return the block that answers, its place, and the key of the rule by sender; the short form of `answer_of`.
+
+    Args:
+        skipped: rules by sender are not asked.
+    """
     for place in chain:
         entry = place.entry
         if entry.senders is not None and place.senders and not skipped:
             found = entry.senders.find(sender if place.phones else replace(sender, e164=None))
             if found is not None:
-                return GroupAnswer(found[1], (*place.path, "toolsBySender", found[0]), found[0])
+                return found[1], place, found[0]
         if entry.tools is not None:
-            return GroupAnswer(entry.tools, (*place.path, "tools"))
+            return entry.tools, place, None
     return None
 
 

@@ -15,9 +15,19 @@ from apps.firewall.engine.policy import APPLY_PATCH, Policy, add_also_allow, pro
 from apps.firewall.engine.providers import ProviderBlock, find_provider, provider_keys
 from apps.firewall.engine.sandbox_policy import left_by_transport
 
-Place: TypeAlias = tuple[str, ...]
+Place: TypeAlias = tuple[str | tuple[str, ...], ...]
+"""Where a rule stands, in parts: they are put together only when somebody asks."""
+
 Applied: TypeAlias = tuple[Layer, str, Rules, Place]
-"""A layer that has a policy here: the layer, its label, its rules, and where they stand (joined by dots)."""
+"""A layer that has a policy here: the layer, its label, its rules, and where they stand (see `where_of`)."""
+
+
+def where_of(place: Place) -> str:
+    """Return where a rule stands, its parts joined by dots."""
+    head = place[0]
+    if len(place) == 1 and isinstance(head, str):  # nearly always
+        return head
+    return ".".join([part if isinstance(part, str) else ".".join(part) for part in place])
 
 
 class Gate(NamedTuple):
