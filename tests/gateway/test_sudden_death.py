@@ -34,7 +34,7 @@ def database_url() -> str:
     name = quote(str(connection.settings_dict["NAME"]))
     host = quote(str(role["HOST"]), safe="")
     port = f":{role['PORT']}" if role["PORT"] else ""
-    return f"postgresql://{sign_in}@/{name}?host={host}" if host.startswith("%2F") else (
+    return f"postgresql://{sign_in}@{port}/{name}?host={host}" if host.startswith("%2F") else (
         f"postgresql://{sign_in}@{host}{port}/{name}"
     )  # fmt: skip
 
