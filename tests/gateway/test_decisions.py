@@ -96,6 +96,15 @@ def test_a_session_of_another_agent_is_refused(agent: httpx.Client, more: dict[s
     assert ask(agent, **more).status_code == 422
 
 
+def test_a_caller_cannot_state_what_a_session_inherited(agent: httpx.Client) -> None:
+    claim = {"spawnDepth": 0, "spawnedBy": "agent:bot:main", "inheritedToolPolicyVersion": 1}
+
+    answer = ask(agent, session="agent:bot:subagent:a", context={"stored_session": claim})
+
+    assert answer.status_code == 422
+    assert [detail["path"] for detail in answer.json()["details"]] == ["context.stored_session"]
+
+
 def test_without_a_publication_everything_is_denied_by_that_name(
     server: Server, holder: Holder, agent: httpx.Client
 ) -> None:

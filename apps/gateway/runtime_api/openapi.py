@@ -27,7 +27,6 @@ CONTEXT = {
         "subagent_depth": {"type": "integer", "minimum": 0},
         "runtime_tools": {"type": "array", "items": {"type": "string"}},
         "inherit_runtime_tools": {"type": "boolean"},
-        "stored_session": {"type": "object", "additionalProperties": True},
     },
     "additionalProperties": False,
 }

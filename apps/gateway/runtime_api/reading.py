@@ -97,10 +97,15 @@ def _context(value: Any, details: Details, prefix: str) -> CallContext | None:
     if value is None:
         return CallContext()
     try:
-        return CallContext.from_json(value)
+        context = CallContext.from_json(value)
     except ContextError as exc:
         details.append(_mistake(f"{prefix}context.{exc.field}".rstrip("."), exc.message))
         return None
+    if context.stored_session is not None:
+        # it could lower the depth and lift the group's rules: only whoever keeps the sessions may state it
+        details.append(_mistake(f"{prefix}context.stored_session", "is not a caller's to state"))
+        return None
+    return context
 
 
 def _text(body: Mapping[str, Any], name: str, details: Details, prefix: str) -> str | None:
