@@ -7,6 +7,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from apps.audit.services import boot_id
+from apps.firewall.sandbox.landlock import confinement
 from apps.gateway.lifecycle import gateway
 from apps.policies.selectors import live_publication
 from apps.registry.selectors import environments
@@ -57,12 +58,18 @@ def snapshot() -> str:
     return ", ".join(shown) or "no environment yet"
 
 
+def sandbox() -> str:
+    """Say what holds commands to their workspaces; without it calls still run, so it is ready either way."""
+    return str(confinement())
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "database": database,
     "migrations": migrations,
     "writer": writer,
     "listener": listener,
     "snapshot": snapshot,
+    "sandbox": sandbox,
 }
 
 

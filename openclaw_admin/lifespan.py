@@ -8,6 +8,7 @@ from channels.layers import get_channel_layer
 from apps.audit.writer import close_writer
 from apps.events.listener import Listener, subscribe
 from apps.events.notices import Notice
+from apps.firewall.sandbox.privacy import hide_process
 from apps.gateway import lifecycle as gateway
 from openclaw_admin.requests import Receive, Send
 
@@ -29,6 +30,7 @@ class Process:
         self.listener = Listener()
 
     async def start(self) -> None:
+        hide_process()  # whatever server runs us: `manage.py serve` did it before
         subscribe(push_to_console)
         await self.listener.start()
         await gateway.start()

@@ -17,6 +17,8 @@ import uvicorn
 from django.conf import settings
 from django.db import transaction
 
+from apps.firewall.sandbox.landlock import confinement
+from apps.firewall.sandbox.privacy import hide_process
 from apps.keys.files import secret_bytes
 from openclaw_admin import database
 from openclaw_admin.database_url import database_settings
@@ -25,6 +27,7 @@ from openclaw_admin.embedded.postgres import Postgres
 
 GRACE_S = 5
 BACKLOG = 512
+HIGHEST_PORT = 65535
 ROOTS_FOLDER = Path("/var/lib/openclaw-admin")
 
 
@@ -46,6 +49,7 @@ def serve(options: Options, write: Callable[[str], object]) -> None:
         EmbeddedError: it cannot be served; the message is one sentence.
     """
     signal.signal(signal.SIGTERM, _end)
+    hide_process()
     with ExitStack() as stack:
         listening = stack.enter_context(bind(options.host, options.port))
         address = f"http://{_shown(options.host)}:{options.port}"
@@ -61,6 +65,8 @@ def serve(options: Options, write: Callable[[str], object]) -> None:
             settings.CSRF_TRUSTED_ORIGINS = [address]
         if options.with_background:
             stack.callback(start_background())
+        if not confinement().abi:
+            write(f"commands are not confined to their workspaces: {confinement().reason}")
         write(f"OpenClaw Admin {settings.VERSION} serves {address}  (Ctrl-C ends it)")
         run_server(listening)
         write("stopping")
@@ -68,6 +74,8 @@ def serve(options: Options, write: Callable[[str], object]) -> None:
 
 def bind(host: str, port: int) -> socket.socket:
     """Take the port before anything is started."""
+    if not 0 <= port <= HIGHEST_PORT:  # the system would take the number modulo 65536
+        raise EmbeddedError(f"port {port} is outside 0 to {HIGHEST_PORT}")
     try:
         family, kind, protocol, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listening = socket.socket(family, kind, protocol)

@@ -4,22 +4,29 @@ import asyncio
 import contextlib
 import json
 import os
+import secrets
+import shutil
 import signal
 import socket
 import sys
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from apps.firewall.sandbox.landlock import confinement
 from apps.firewall.sandbox.limits import Limits
 
 SUPERVISOR = str(Path(__file__).with_name("supervisor.py"))
 GRACE_S = 3.0
 CHUNK_BYTES = 65536
+# Of our own interpreter, which runs the file tools. Not its whole prefix: an installation may live in that.
+PYTHON_FOLDERS = [f"{prefix}/{part}" for prefix in (sys.prefix, sys.base_prefix) for part in ("bin", "lib", "lib64")]
+PYTHON_SETTINGS = f"{sys.prefix}/pyvenv.cfg"
 
-Ended = Literal["ended", "timed_out", "process_limit", "stopped", "not_started", "lost"]
+Ended = Literal["ended", "timed_out", "process_limit", "stopped", "not_started", "not_confined", "lost"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +50,8 @@ class ProcessResult:
 
     Args:
         ended: `ended` by itself, `timed_out`, `process_limit` (too many processes at once), `stopped` (told to
-            end), `not_started` (`error` says why), `lost` (nobody knows: the supervisor was killed).
+            end), `not_started` (`error` says why), `not_confined` (it did not start, because it cannot be held to its
+            files; `error` says why), `lost` (nobody knows: the supervisor was killed).
         exit_code: of the command itself, when it ended by itself.
         signal: the signal that ended the command, when one did.
         cpu_ms: CPU of the whole tree.
@@ -91,27 +99,40 @@ async def run_process(
     output_limit_bytes: int,
     stdin: bytes | None = None,
     executable: str | None = None,
+    workspace: str | None = None,
+    readable: Sequence[str] = (),
 ) -> ProcessResult:
     """Run a command without a shell, with nothing inherited, and wait until its whole tree has ended.
+
+    Where the kernel has Landlock (`landlock.confinement()`), it uses files of the system, of its workspace and of a
+    temporary folder of its own only; `landlock.py` says which. Its network is the server's.
 
     Args:
         argv: the command; `argv[0]` is what it is told its name is.
         cwd: folder it starts in.
-        env: its whole environment.
+        env: its whole environment, but for TMPDIR: that names a folder which is gone after the run.
         output_limit_bytes: kept of stdout, and as much of stderr.
         stdin: what it may read; an empty device when None.
         executable: absolute path of the file to run; `argv[0]` when None.
+        workspace: folder below which it may do anything with files; `cwd` when None.
+        readable: further files and folders it may read.
     Raises:
         asyncio.CancelledError: the caller was cancelled; the tree is gone by then.
     """
+    temporary = str(Path(tempfile.gettempdir(), f"openclaw-run-{secrets.token_hex(12)}").absolute())
     order = {
         "argv": list(argv),
         "executable": executable or argv[0],
         "cwd": cwd,
-        "env": dict(env),
+        "env": {**env, "TMPDIR": temporary},
         "limits": asdict(limits),
         "time_limit_s": time_limit_s,
         "parent": os.getpid(),
+        "abi": confinement().abi,
+        "workspace": os.path.realpath(workspace or cwd),
+        "temporary": temporary,
+        "python_folders": PYTHON_FOLDERS,
+        "readable": [PYTHON_SETTINGS, *readable],
     }
     started = time.monotonic()
     ours, theirs = socket.socketpair()
@@ -134,7 +155,11 @@ async def run_process(
         )
         theirs.close()
         run = _Run(supervisor, ours, output_limit_bytes)
-        report = await run.follow(order, stdin, time_limit_s + GRACE_S)
+        try:
+            report = await run.follow(order, stdin, time_limit_s + GRACE_S)
+        finally:
+            if Path(temporary).exists():  # the supervisor was killed, or could not
+                await asyncio.shield(asyncio.to_thread(shutil.rmtree, temporary, ignore_errors=True))
     return ProcessResult(
         ended=report.get("ended", "lost"),
         exit_code=report.get("exit_code"),

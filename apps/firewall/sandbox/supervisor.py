@@ -16,10 +16,17 @@ import signal
 import socket
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
+if __name__ == "__main__":
+    sys.path.append(__file__.rsplit("/", 4)[0])  # it runs with no path but the standard library's
+
+from apps.firewall.sandbox import landlock
+
 PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
 PR_SET_CHILD_SUBREAPER = 36
 PR_CAPBSET_DROP = 24
 PR_SET_NO_NEW_PRIVS = 38
@@ -100,8 +107,46 @@ def give_up_powers() -> None:
             return  # the kernel knows no further ones, or whoever started us has taken this power from us before
 
 
-def become(order: dict[str, Any], trouble: int) -> NoReturn:
+class NotRunError(Exception):
+    """The command does not run; `ended` is how the report names it."""
+
+    def __init__(self, ended: str, message: str) -> None:
+        super().__init__(message)
+        self.ended = ended
+
+
+def not_confined(code: int) -> NotRunError:
+    return NotRunError("not_confined", f"it cannot be confined to its workspace: {os.strerror(code)}")
+
+
+@contextlib.contextmanager
+def rules_of(order: dict[str, Any]) -> Iterator[int | None]:
+    """Make the rules about files that hold for the command; None where the kernel cannot hold it to any.
+
+    Raises:
+        NotRunError: the program lies where no command may use files, or the kernel did not take the rules.
+    """
+    if not order["abi"]:
+        yield None
+        return
+    writable = [order["workspace"], order["temporary"]]
+    runnable = landlock.programs(order["python_folders"], order["workspace"])
+    program = Path(order["cwd"], order["executable"]).resolve()
+    if program.exists() and not any(landlock.is_beneath(str(program), each) for each in (*runnable, *writable)):
+        raise NotRunError("not_started", f"`{program}` lies outside the folders that commands may use")
+    try:
+        rules = landlock.ruleset(order["abi"], runnable=runnable, readable=order["readable"], writable=writable)
+    except OSError as exc:
+        raise not_confined(exc.errno or errno.EINVAL) from exc
+    try:
+        yield rules
+    finally:
+        os.close(rules)
+
+
+def become(order: dict[str, Any], rules: int | None, trouble: int) -> NoReturn:
     """Turn this forked process into the command; an error goes through the pipe `trouble`."""
+    stage = "start"
     try:
         os.setsid()
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -109,6 +154,10 @@ def become(order: dict[str, Any], trouble: int) -> NoReturn:
         os.chdir(order["cwd"])
         os.umask(0o077)
         set_limits(order["limits"])
+        if rules is not None:
+            stage = "confine"
+            landlock.restrict(rules)  # before root's powers go: opening the rules' paths may need them
+            stage = "start"
         give_up_powers()
         for name in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:
             signal.signal(name, signal.SIG_DFL)
@@ -116,7 +165,7 @@ def become(order: dict[str, Any], trouble: int) -> NoReturn:
         os.execve(order["executable"], order["argv"], order["env"])
     except (OSError, ValueError) as exc:
         code = exc.errno if isinstance(exc, OSError) and exc.errno else errno.EINVAL
-        os.write(trouble, str(code).encode())
+        os.write(trouble, f"{stage} {code}".encode())
     finally:
         os._exit(127)
 
@@ -126,17 +175,22 @@ def start(order: dict[str, Any]) -> int:
 
     Raises:
         OSError: the command could not be started.
+        NotRunError: it may not be.
     """
     reading, writing = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        become(order, writing)
+    with rules_of(order) as rules:
+        pid = os.fork()
+        if pid == 0:
+            become(order, rules, writing)
     os.close(writing)
-    trouble = os.read(reading, 16)
+    trouble = os.read(reading, 32).decode()
     os.close(reading)
     if trouble:
         os.waitpid(pid, 0)
-        raise OSError(int(trouble), os.strerror(int(trouble)))
+        stage, code = trouble.split()
+        if stage == "confine":
+            raise not_confined(int(code))
+        raise OSError(int(code), os.strerror(int(code)))
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):  # ours are copies of the command's: they must not hold its pipes open
         os.dup2(nothing, stream)
@@ -201,7 +255,10 @@ def read_order(control: socket.socket) -> dict[str, Any]:
 
 def run(order: dict[str, Any]) -> dict[str, Any]:
     try:
+        Path(order["temporary"]).mkdir(0o700)
         main = start(order)
+    except NotRunError as exc:
+        return {"ended": exc.ended, "error": str(exc)}
     except OSError as exc:
         return {"ended": "not_started", "error": exc.strerror or "unknown"}
     ended, status = watch(main, order)
@@ -215,16 +272,33 @@ def run(order: dict[str, Any]) -> dict[str, Any]:
     return report
 
 
+def remove(path: Path) -> None:
+    """Remove a file, or a folder with all it holds, whatever modes the command gave them; links are not followed."""
+    if path.is_symlink() or not path.is_dir():
+        path.unlink()
+        return
+    path.chmod(0o700)
+    for each in path.iterdir():
+        remove(each)
+    path.rmdir()
+
+
 def main() -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, AWAITED)
     prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     prctl(PR_SET_CHILD_SUBREAPER, 1)
+    prctl(PR_SET_DUMPABLE, 0)  # a command of the same user cannot trace us where the kernel does not confine it
     control = socket.socket(fileno=int(sys.argv[1]))
     control.set_inheritable(False)
     order = read_order(control)
     if os.getppid() != order["parent"]:
         sys.exit(1)  # it died before we could ask to be told
-    control.sendall(json.dumps(run(order)).encode() + b"\n")
+    try:
+        control.sendall(json.dumps(run(order)).encode() + b"\n")
+    finally:
+        control.close()  # whoever started us has the report, however long removing takes
+        with contextlib.suppress(OSError, RecursionError):  # whoever started us looks whether it is gone
+            remove(Path(order["temporary"]))
 
 
 if __name__ == "__main__":

@@ -74,10 +74,12 @@ async def run_file_order(do: str, params: JsonObject, place: Place) -> ToolOutco
         time_limit_s=ORDER_TIME_LIMIT_S,
         output_limit_bytes=ANSWER_LIMIT_BYTES,
         stdin=json.dumps(order).encode(),
+        readable=(CONFINED,),
     )
     if ran.ended != "ended" or ran.exit_code != 0:
         ended = "unknown" if ran.ended == "lost" else "failed"
-        error = {"code": "tool_failed", "message": f"the file tool did not finish: {ran.ended}"}
+        why = f"{ran.ended}: {ran.error}" if ran.error else ran.ended
+        error = {"code": "tool_failed", "message": f"the file tool did not finish: {why}"}
         return ToolOutcome(ended=ended, error=error)
     answer = json.loads(ran.stdout.head + ran.stdout.tail)
     if "error" in answer:

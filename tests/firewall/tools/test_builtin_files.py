@@ -166,7 +166,9 @@ async def test_a_command_runs_in_the_workspace_with_its_own_environment(place: P
 
     assert outcome.result is not None
     assert outcome.result["exit_code"] == 0
-    assert {line.split("=")[0] for line in outcome.result["stdout"].split()} == {"PATH", "HOME", "LANG", "TERM"}
+    assert {line.split("=")[0] for line in outcome.result["stdout"].split()} == {
+        *("PATH", "HOME", "LANG", "TERM", "TMPDIR")
+    }
 
 
 async def test_a_command_that_takes_too_long_is_a_failed_call_that_says_why(place: Place) -> None:

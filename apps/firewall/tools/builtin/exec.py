@@ -48,6 +48,7 @@ ENDINGS = {
     "process_limit": "the command was ended: it started too many processes",
     "stopped": "the command was ended from outside",
     "not_started": "the command could not start: {error}",
+    "not_confined": "the command did not run: {error}",
     "lost": "nobody knows how the command ended",
 }
 
@@ -70,6 +71,7 @@ async def run(params: JsonObject, place: Place, command: Command | None) -> Tool
         limits=place.limits,
         time_limit_s=timeout,
         output_limit_bytes=OUTPUT_LIMIT_BYTES,
+        workspace=place.root,
     )
     if ran.ended == "ended":
         return ToolOutcome(result=_told(ran))
