@@ -1,5 +1,6 @@
 """Runs built-in tools, each agent in a workspace folder of its own."""
 
+import errno
 import hashlib
 import os
 import re
@@ -25,11 +26,20 @@ class WorkdirError(FirewallError):
     code = "workdir_invalid"
 
 
+class FileUnreadableError(FirewallError):
+    """A file that a command names cannot be read, so nobody could tell later whether it is still the same."""
+
+    code = "file_unreadable"
+
+
 class HostFiles:
     """The file system of this machine."""
 
     def is_program(self, path: str) -> bool:
-        return Path(path).is_file() and os.access(path, os.X_OK)
+        try:
+            return Path(path).is_file() and os.access(path, os.X_OK)
+        except PermissionError:  # it lies in a folder that we may not enter
+            return False
 
     def real_path(self, path: str) -> str:
         return os.path.realpath(path)
@@ -40,13 +50,26 @@ def folder_name(text: str) -> str:
     return text if PLAIN_NAME.fullmatch(text) else f"x-{hashlib.sha256(text.encode()).hexdigest()[:32]}"
 
 
-def identity(path: str) -> str:
-    """Identify a file by its content; a very large one by device, inode, size and time of change."""
-    status = Path(path).stat()
-    if status.st_size > HASHED_BYTES_LIMIT:
-        return f"stat:{status.st_dev}:{status.st_ino}:{status.st_size}:{status.st_mtime_ns}"
-    with Path(path).open("rb") as file:
-        return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
+def identity(path: Path) -> str | None:
+    """Identify a file by its content; a very large one by device, inode, size and time of change.
+
+    Returns:
+        None when there is no such file, or it is no regular one.
+    Raises:
+        FileUnreadableError: it cannot be read.
+    """
+    try:
+        if not path.is_file():
+            return None
+        status = path.stat()
+        if status.st_size > HASHED_BYTES_LIMIT:
+            return f"stat:{status.st_dev}:{status.st_ino}:{status.st_size}:{status.st_mtime_ns}"
+        with path.open("rb") as file:
+            return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
+    except OSError as exc:
+        if exc.errno == errno.ENAMETOOLONG:
+            return None  # an argument that is no path
+        raise FileUnreadableError(f"`{path}` cannot be read: {(exc.strerror or 'unknown').lower()}") from exc
 
 
 class BuiltinExecutor:
@@ -82,13 +105,17 @@ class BuiltinExecutor:
             raise WorkdirError(f"`{wanted}` is no folder of the workspace") from exc
 
     def identities(self, executable: str, argv: Sequence[str], cwd: str) -> dict[str, str]:
-        found = {executable: identity(executable)}
+        program = identity(Path(executable))
+        if program is None:
+            raise FileUnreadableError(f"`{executable}` is no file")
+        found = {executable: program}
         for argument in argv[1:]:
             if len(found) > HASHED_FILES_LIMIT or "\0" in argument or len(argument) > 4096:
                 continue
             path = Path(cwd, argument)
-            if path.is_file():
-                found[str(path)] = identity(str(path))
+            content = identity(path)
+            if content is not None:
+                found[str(path)] = content
         return found
 
     async def run(self, action: Action) -> ToolOutcome:

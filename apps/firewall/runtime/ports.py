@@ -118,7 +118,11 @@ class Executor(Protocol):
         """
 
     def identities(self, executable: str, argv: Sequence[str], cwd: str) -> dict[str, str]:
-        """Identify the program and every file among its arguments, by path."""
+        """Identify the program and every file among its arguments, by path.
+
+        Raises:
+            FirewallError: one of them cannot be read.
+        """
 
     async def run(self, action: Action) -> ToolOutcome:
         """Run an action; cancelling it ends every process of it first."""

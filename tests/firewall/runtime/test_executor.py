@@ -3,11 +3,12 @@
 import os
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from apps.firewall.runtime.call import Call
-from apps.firewall.runtime.executor import BuiltinExecutor, WorkdirError, folder_name
+from apps.firewall.runtime.executor import BuiltinExecutor, FileUnreadableError, WorkdirError, folder_name
 
 
 def call(agent: str = "bot", **params: Any) -> Call:
@@ -57,3 +58,28 @@ def test_the_identity_covers_the_program_and_the_files_among_its_arguments(tmp_p
     assert set(before) == {"/bin/ls", str(script)}
     assert before["/bin/ls"] == after["/bin/ls"]
     assert before[str(script)] != after[str(script)]
+
+
+def test_a_file_among_the_arguments_that_cannot_be_read_has_a_name(tmp_path: Path) -> None:
+    (tmp_path / "closed").write_text("x")
+    executor = BuiltinExecutor(tmp_path)
+
+    def refuse(path: Path, *_: Any, **__: Any) -> Any:
+        raise PermissionError(13, "Permission denied")
+
+    for door in ("open", "stat"):  # the file is closed to us, and the folder that it lies in
+        with patch.object(Path, door, refuse), pytest.raises(FileUnreadableError) as refusal:
+            executor.identities(str(tmp_path / "closed"), ["closed"], str(tmp_path))
+        assert refusal.value.code == "file_unreadable"
+        assert refusal.value.message == f"`{tmp_path}/closed` cannot be read: permission denied"
+
+
+def test_a_long_argument_is_no_file(tmp_path: Path) -> None:
+    executor = BuiltinExecutor(tmp_path)
+
+    assert set(executor.identities("/bin/ls", ["ls", "x" * 1000], str(tmp_path))) == {"/bin/ls"}
+
+
+def test_a_program_that_is_gone_cannot_be_identified(tmp_path: Path) -> None:
+    with pytest.raises(FileUnreadableError):
+        BuiltinExecutor(tmp_path).identities(str(tmp_path / "gone"), ["gone"], str(tmp_path))

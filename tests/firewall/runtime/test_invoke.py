@@ -1,7 +1,7 @@
 """The stages of a call: their order, what each refusal says, and what is on record when the answer comes."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -13,6 +13,7 @@ from apps.firewall.engine.source import AgentSource, SnapshotSource, ToolEntry
 from apps.firewall.identifiers import new_id
 from apps.firewall.runtime import invoke as invoke_module
 from apps.firewall.runtime.call import Action, CallResult
+from apps.firewall.runtime.executor import FileUnreadableError
 from apps.firewall.runtime.invoke import invoke, resume
 from apps.firewall.runtime.testing import FakeExecutor, FakeLedger, FakeWorld, call_of
 from apps.firewall.tools.catalog import BUILTINS
@@ -301,3 +302,18 @@ async def test_no_two_calls_share_anything() -> None:
 
     assert len({result.call_id for result in results}) == 20
     assert len(ledger.notes) == 40
+
+
+async def test_a_command_whose_files_cannot_be_read_is_denied_by_name() -> None:
+    class Closed(FakeExecutor):
+        def identities(self, executable: str, argv: Sequence[str], cwd: str) -> dict[str, str]:
+            raise FileUnreadableError("`/root/x` cannot be read: permission denied")
+
+    here = world()
+    here.executor = Closed()
+
+    result = await invoke(call_of("exec", command="ls /root/x"), here.ports)
+
+    assert (result.status, code(result)) == ("denied", "file_unreadable")
+    assert here.ledger.kinds == [("denial", "denied")]
+    assert here.executor.actions == []
