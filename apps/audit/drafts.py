@@ -69,7 +69,8 @@ class EntryDraft:
         kind: one of `EntryKind`.
         actor: "user:<username>", "token:<prefix>", "agent:<id>" or "system".
         environment: slug, or "" for what concerns the whole installation.
-        params, result, error, changes: JSON values, raw; masked before anything is written.
+        params, result, error, changes: JSON values, raw; masked before anything is written. Of a denial's params
+            that are larger than 64 KiB only size and hash are kept.
         sensitive_fields: names of params that the tool declares secret, masked wherever they occur.
         phases: milliseconds by phase (validate, policy, hooks, approval_wait, run, results).
         at: aware instant; the moment of recording when absent.

@@ -15,6 +15,10 @@ class Masker:
         self._key = mask_key()
         self._notes: list[MaskNote] = []
 
+    def fresh(self) -> "Masker":
+        """Give one that masks alike and remembers nothing."""
+        return Masker(self._sensitive_fields)
+
     def value(self, name: str, value: Any) -> Any:
         """Mask one JSON value, and bring it into the form that the database gives back unchanged."""
         if value is None:

@@ -1,5 +1,6 @@
 """From a draft to a row that is ready for its place in a chain: masked, storable, digested."""
 
+import hashlib
 import json
 import os
 from dataclasses import dataclass
@@ -18,11 +19,13 @@ from apps.audit.chain import (
     storable,
     storable_text,
 )
-from apps.audit.drafts import EntryDecision, EntryDraft
+from apps.audit.drafts import EntryDecision, EntryDraft, EntryKind
 from apps.audit.masking import Masker
 
 # An index of PostgreSQL holds at most 2,704 bytes a row; a hostile tool name must not keep its denial from being told.
 INDEXED_TEXT_LIMIT = 512
+# What was refused is kept as evidence, not as storage for whoever is refused.
+DENIED_PARAMS_LIMIT_BYTES = 64 * 1024
 NO_DECISION = EntryDecision(verdict="")
 
 
@@ -43,8 +46,11 @@ def seal_entry(draft: EntryDraft) -> SealedEntry:
     at = (draft.at or datetime.now(UTC)).astimezone(UTC)
     entry_id = entry_id_at(at)
     masker = Masker(draft.sensitive_fields)
+    params = masker.value("params", draft.params)
+    if draft.kind == EntryKind.DENIAL:
+        params, masker = _bounded(params, masker)
     content = {
-        "params": masker.value("params", draft.params),
+        "params": params,
         "result": masker.value("result", draft.result),
         "error": masker.value("error", draft.error),
     }
@@ -65,6 +71,18 @@ def seal_entry(draft: EntryDraft) -> SealedEntry:
         content=(at, entry_id, draft.call_id, salt, *texts.values()) if has_content else None,
         size_bytes=sum(len(text) for text in texts.values() if text) + len(row["changes"] or ""),
     )
+
+
+def _bounded(params: Any, masker: Masker) -> tuple[Any, Masker]:
+    """Put a note in the place of params that are too large, and drop what was noted about masking them.
+
+    The hash is of the masked JSON: one of the raw text would let secrets be guessed.
+    """
+    text = (_json_text(params) or "").encode()
+    if len(text) <= DENIED_PARAMS_LIMIT_BYTES:
+        return params, masker
+    note = f"not kept: the parameters of a refused call are larger than {DENIED_PARAMS_LIMIT_BYTES} bytes"
+    return {"note": note, "size_bytes": len(text), "sha256": hashlib.sha256(text).hexdigest()}, masker.fresh()
 
 
 def _columns(draft: EntryDraft, entry_id: UUID, at: datetime) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from apps.audit.sealing import SealedEntry, seal_entry
 from apps.audit.services import boot_id, entries_record, entry_record, entry_record_async
 from apps.audit.verification import verify_chains
 from apps.audit.writer import Writer, close_writer, writer
-from tests.audit.drafts import intent, outcome
+from tests.audit.drafts import denial, intent, outcome
 
 pytestmark = pytest.mark.django_db
 
@@ -252,3 +252,23 @@ def test_a_closed_writer_takes_no_more_entries() -> None:
 
 def test_the_boot_of_a_process_is_the_chain_it_writes() -> None:
     assert entry_record(intent()).chain_id == boot_id()
+
+
+def test_the_large_params_of_a_denial_become_their_size_and_hash() -> None:
+    params = {"content": "x " * 40_000, "password": "correct horse battery", "list": ["secret=abcdefgh12345678"]}
+
+    first, second = (Content.objects.get(entry_id=entry_record(denial(params=params)).id) for _ in range(2))
+
+    kept: dict[str, Any] = first.params or {}
+    assert set(kept) == {"note", "size_bytes", "sha256"}
+    assert kept["size_bytes"] > 64 * 1024
+    assert len(kept["sha256"]) == 64
+    assert first.masked is None
+    assert second.params == kept
+
+
+@pytest.mark.parametrize("draft", [denial(params={"content": "x" * 60_000}), intent(params={"content": "x " * 40_000})])
+def test_smaller_params_and_those_of_what_runs_are_kept_whole(draft: EntryDraft) -> None:
+    receipt = entry_record(draft)
+
+    assert Content.objects.get(entry_id=receipt.id).params == draft.params
