@@ -137,13 +137,13 @@ def instant(value: datetime | None) -> str:
     if value is None:
         return "–"
     at = value.astimezone(timezone.get_default_timezone())
-    return f"{date_format(at, 'j M Y, H:i:s')}.{at.microsecond // 1000:03d} UTC"
+    return f"{date_format(at, _('j M Y, H:i:s'))}.{at.microsecond // 1000:03d} UTC"
 
 
 @register.filter
 def minute(value: datetime | None) -> str:
     """Write an instant in UTC to the minute: 14 Nov 2026, 14:18 UTC."""
-    return "–" if value is None else f"{date_format(value, 'j M Y, H:i')} UTC"
+    return "–" if value is None else f"{date_format(value, _('j M Y, H:i'))} UTC"
 
 
 @register.filter
