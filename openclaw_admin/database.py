@@ -11,6 +11,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connections
 from django.db.backends.utils import CursorWrapper
+from django.db.migrations.exceptions import MigrationSchemaMissing
 from django.db.utils import DatabaseError, OperationalError
 from psycopg import sql
 
@@ -75,6 +76,11 @@ def one_sentence() -> Iterator[None]:
     except DatabaseError as exc:
         if isinstance(exc.__cause__, psycopg.errors.DiskFull):
             raise EmbeddedError("the disk of the database is full: free some space and start again") from exc
+        if isinstance(exc, MigrationSchemaMissing):
+            raise EmbeddedError(
+                f"the role `{settings.DATABASES['owner']['USER']}` may not create tables in {address()}: "
+                "name one that may in DATABASE_OWNER_URL"
+            ) from exc
         if not isinstance(exc, OperationalError):
             raise
         lines = str(exc).strip().splitlines() or [type(exc).__name__]

@@ -41,7 +41,10 @@ KEYS_DIR = Path(env.text("OPENCLAW_ADMIN_KEYS", str(VAR_DIR / "keys")))
 def _secret_key() -> str:
     from apps.keys.files import secret_text
 
-    return env.secret("SECRET_KEY") or secret_text(KEYS_DIR / "django_secret_key")
+    try:
+        return env.secret("SECRET_KEY") or secret_text(KEYS_DIR / "django_secret_key")
+    except OSError as exc:
+        raise env.SettingError("OPENCLAW_ADMIN_KEYS", f"cannot keep keys in {KEYS_DIR}: {exc.strerror}") from exc
 
 
 SECRET_KEY = _secret_key()

@@ -1,11 +1,15 @@
 """The typed readers of environment variables."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from openclaw_admin import env
 from openclaw_admin.database_url import database_settings
+from tests.ops.conftest import ROOT
 
 
 def test_text_falls_back_to_its_default_when_empty(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,3 +70,19 @@ def test_an_address_with_a_socket_and_signs_is_read() -> None:
 def test_another_database_is_refused() -> None:
     with pytest.raises(SystemExit, match="setting DATABASE_URL: must start with postgresql://"):
         database_settings("mysql://localhost/x")
+
+
+def test_a_port_that_is_none_names_the_variable() -> None:
+    with pytest.raises(SystemExit, match="setting DATABASE_URL: its port is not a number"):
+        database_settings("postgresql://me@127.0.0.1:main/x")
+
+
+def test_a_folder_that_cannot_hold_keys_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    environment = {"PATH": os.environ["PATH"], "OPENCLAW_ADMIN_KEYS": str(tmp_path / "file" / "keys")}
+    done = subprocess.run(
+        [sys.executable, "manage.py", "serve"], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("setting OPENCLAW_ADMIN_KEYS: cannot keep keys in ")
+    assert len(done.stderr.splitlines()) == 1
