@@ -51,7 +51,7 @@ def test_a_match_across_two_windows_is_found_whole() -> None:
 def test_a_search_without_a_match_ends_and_says_how_far_it_came(written: str) -> None:
     began = time.monotonic()
     found = list(search_bounded(compile_pattern(written), "a" * 200_000, limit_s=0.2))
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < 60
     assert all(isinstance(match, int) for match in found)
 
 

@@ -338,7 +338,7 @@ def test_a_pattern_that_runs_out_of_time_masks_the_rest() -> None:
     own = MaskOptions(patterns=(r"(.*)(.*)(.*)(.*)(.*)z",))
     began = time.monotonic()
     masked = mask("a" * 300_000, options=own)
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 60
     assert [note.rule for note in masked.notes] == ["out_of_time"]
 
 
