@@ -123,7 +123,7 @@ def _too_deep() -> str:
 def _syntax_message(message: str, text: str) -> str:
     if not text.strip():
         return _("the document is empty")
-    return _("the document is not JSON5: %(message)s") % {"message": message.removeprefix("<string>:")}
+    return _("the document is not JSON5: %(message)s") % {"message": re.sub(r"^<string>:(\d+) ", r"line \1, ", message)}
 
 
 def _note_comments(text: str, findings: Findings) -> None:
