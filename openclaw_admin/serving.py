@@ -49,6 +49,8 @@ def serve(options: Options, write: Callable[[str], object]) -> None:
         EmbeddedError: it cannot be served; the message is one sentence.
     """
     signal.signal(signal.SIGTERM, _end)
+    # A shell that starts us with `&` has SIGINT ignored; uvicorn hears it later on, so it must count from the start.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     hide_process()
     with ExitStack() as stack:
         listening = stack.enter_context(bind(options.host, options.port))
