@@ -138,21 +138,7 @@ async def run_process(
     ours, theirs = socket.socketpair()
     with contextlib.closing(ours), contextlib.closing(theirs):
         ours.setblocking(False)
-        # Started from the loop's own thread on purpose: the kernel ties the death signal to the thread that forks.
-        supervisor = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-I",
-            "-S",
-            SUPERVISOR,
-            str(theirs.fileno()),
-            stdin=asyncio.subprocess.DEVNULL if stdin is None else asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            env={},
-            cwd="/",
-            pass_fds=(theirs.fileno(),),
-            start_new_session=True,
-        )
+        supervisor = await _start_supervisor(theirs.fileno(), has_input=stdin is not None)
         theirs.close()
         run = _Run(supervisor, ours, output_limit_bytes)
         try:
@@ -160,6 +146,32 @@ async def run_process(
         finally:
             if Path(temporary).exists():  # the supervisor was killed, or could not
                 await asyncio.shield(asyncio.to_thread(shutil.rmtree, temporary, ignore_errors=True))
+    return _result(report, run, started)
+
+
+async def _start_supervisor(control: int, *, has_input: bool) -> asyncio.subprocess.Process:
+    """Start the program that holds the tree; it takes its order from the socket `control`.
+
+    Started from the loop's own thread on purpose: the kernel ties the death signal to the thread that forks.
+    """
+    return await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-I",
+        "-S",
+        SUPERVISOR,
+        str(control),
+        stdin=asyncio.subprocess.PIPE if has_input else asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env={},
+        cwd="/",
+        pass_fds=(control,),
+        start_new_session=True,
+    )
+
+
+def _result(report: Mapping[str, Any], run: "_Run", started: float) -> ProcessResult:
+    """Put together what the supervisor reported and what was captured."""
     return ProcessResult(
         ended=report.get("ended", "lost"),
         exit_code=report.get("exit_code"),
