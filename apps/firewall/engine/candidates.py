@@ -21,12 +21,21 @@ class Rules(NamedTuple):
         mask: the tools that pass.
         denied: the tools that the deny list matches.
         ignored: the allow list does not count, for it names no core tool that is there.
+        denials: the entries of the deny list as written, each after the tools that it matches.
     """
 
     policy: Policy
     mask: int
     denied: int
     ignored: bool
+    denials: tuple[tuple[int, str], ...]
+
+    def denying_entry(self, bit: int) -> str | None:
+        """Return the first entry of the deny list that matches a tool, as written."""
+        for mask, entry in self.denials:  # the longest part of a denial
+            if mask & bit:
+                return entry
+        return None
 
 
 KEPT: Final = 16_384
@@ -93,15 +102,6 @@ class Candidates:
         """Return the tools that one entry of a list matches."""
         return self._entry(entry)[0]
 
-    def denying_entry(self, policy: Policy, bit: int) -> str | None:
-        """Return the first entry of the deny list that matches a tool, as written."""
-        known = self._entries
-        for entry in policy.deny or _NO_LIST:
-            found = known.get(entry)  # looked at directly: this loop is the longest part of a denial
-            if (self._entry(entry) if found is None else found)[0] & bit:
-                return entry
-        return None
-
     def expand(self, names: Iterable[str]) -> list[str]:
         """Replace old names, plugins and groups in a layer's list."""
         expanded: dict[str, None] = {}
@@ -138,10 +138,11 @@ class Candidates:
     def _compiled(self, policy: Policy, examined: bool) -> Rules:
         ignored = examined and self._ignored(policy)
         allowed = self.universe.full if ignored else self._allowed(policy.allow or _NO_LIST)
+        denials = tuple((self._entry(entry)[0], entry) for entry in policy.deny or _NO_LIST)
         denied = 0
-        for entry in policy.deny or _NO_LIST:
-            denied |= self._entry(entry)[0]
-        return Rules(policy, allowed & ~denied, denied, ignored)
+        for mask, _ in denials:
+            denied |= mask
+        return Rules(policy, allowed & ~denied, denied, ignored, denials)
 
     def _allowed(self, allow: tuple[str, ...]) -> int:
         mask, patch, any_entry = 0, False, False

@@ -49,6 +49,6 @@ def answer_in(engine: Engine, chains: Chains, sender: Sender) -> GroupBlock | No
         if found is not None and engine.blocks[found[0]] is not None:
             block, place, key = found
             if key is None:
-                return block, (path, place.path, "tools")
-            return block, (path, place.path, "toolsBySender", key)
+                return block, (path, place.dotted, "tools")
+            return block, (path, place.dotted, "toolsBySender", key)
     return None

@@ -1,6 +1,7 @@
 """Decide, list and explain: one walk over the layers of a context serves all three."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Final
 
 from apps.firewall.engine.answers import (
@@ -36,7 +37,7 @@ def decide(snapshot: Snapshot, context: CallContext, tool: str) -> Decision:
     try:
         resolution = resolve(engine, context)
         if resolution.mask & bit:
-            return Decision(tool, True, None, None, None, _ADMITTED)
+            return _decision((tool, True, None, None, None, _ADMITTED))
         return _denial(resolution, tool, bit)
     except ResolutionError as exc:
         return Decision(tool, False, exc.code, None, None, exc.message)
@@ -99,12 +100,17 @@ def explain_with(
 
 
 PROFILE_LAYERS: Final = ("profile", "provider_profile")
+MIXED_LAYERS: Final = ("sandbox", "subagent")
 _SANDBOX_PLACES: Final = {
     "agent": "agents.{agent}.tools.sandbox.tools",
     "global": "tools.sandbox.tools",
     "default": "built-in sandbox list",
 }
 _ADMITTED: Final = "every layer that applies admits it"
+# a named tuple's own constructor costs a Python call more, on the one path where that counts
+_decision: Final[Callable[[tuple[str, bool, str | None, str | None, str | None, str]], Decision]] = partial(
+    tuple.__new__, Decision
+)
 
 
 def _denial(resolution: Resolution, tool: str, bit: int) -> Decision:
@@ -116,7 +122,7 @@ def _denial(resolution: Resolution, tool: str, bit: int) -> Decision:
         for applied in layers:
             if not applied[2].mask & bit:
                 rule, _, reason = _why(resolution, applied, bit)
-                return Decision(tool, False, applied[0].key, applied[1], rule, reason)
+                return _decision((tool, False, applied[0].key, applied[1], rule, reason))
     raise AssertionError(f"no layer removes {tool}")
 
 
@@ -125,8 +131,9 @@ def _why(resolution: Resolution, applied: Applied, bit: int) -> tuple[str, str |
     layer, _, rules, place = applied
     where = where_of(place)
     if rules.denied & bit:
-        entry = resolution.opening.candidates.denying_entry(rules.policy, bit)
-        where = _place_of_entry(resolution, layer.key, entry, where)
+        entry = rules.denying_entry(bit)
+        if layer.key in MIXED_LAYERS:
+            where = _place_of_entry(resolution, layer.key, entry, where)
         return f"{where}.deny {entry}", entry, f"denied by `{entry}` in {where}"
     if layer.key in PROFILE_LAYERS:
         return where, None, f"not in {where}"

@@ -133,12 +133,17 @@ class Place(Generic[T]):
     Attributes:
         senders: whether its rules by sender are asked.
         phones: whether the sender's phone number is used for them.
+        dotted: the path in one text; a chain is kept, so that decisions need not join it again.
     """
 
     entry: GroupEntry[T]
     path: tuple[str, ...]
     senders: bool = True
     phones: bool = True
+    dotted: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dotted", ".".join(self.path))
 
 
 Chain: TypeAlias = tuple[Place[T], ...]

@@ -26,7 +26,7 @@ def trim(text: str) -> str:
 
 def fold(text: str) -> str:
     """Trim and lower-case."""
-    return trim(text).lower()
+    return text.strip(BLANKS).lower()
 
 
 def normalize_name(dialect: Dialect, name: str) -> str:

@@ -15,7 +15,7 @@ from apps.firewall.engine.policy import APPLY_PATCH, Policy, add_also_allow, pro
 from apps.firewall.engine.providers import ProviderBlock, find_provider, provider_keys
 from apps.firewall.engine.sandbox_policy import left_by_transport
 
-Place: TypeAlias = tuple[str | tuple[str, ...], ...]
+Place: TypeAlias = tuple[str, ...]
 """Where a rule stands, in parts: they are put together only when somebody asks."""
 
 Applied: TypeAlias = tuple[Layer, str, Rules, Place]
@@ -24,10 +24,7 @@ Applied: TypeAlias = tuple[Layer, str, Rules, Place]
 
 def where_of(place: Place) -> str:
     """Return where a rule stands, its parts joined by dots."""
-    head = place[0]
-    if len(place) == 1 and isinstance(head, str):  # nearly always
-        return head
-    return ".".join([part if isinstance(part, str) else ".".join(part) for part in place])
+    return place[0] if len(place) == 1 else ".".join(place)
 
 
 class Gate(NamedTuple):

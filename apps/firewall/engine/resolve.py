@@ -7,7 +7,7 @@ Source: conformance README, `pipeline.jsonl`.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from apps.firewall.engine.compile import Engine
 from apps.firewall.engine.context import CallContext
@@ -53,11 +53,27 @@ class Given:
     sandbox: Policy | None = None
 
 
+class Talk(NamedTuple):
+    """What holds for a session whoever speaks in it: worked out once and kept.
+
+    Attributes:
+        depth: the session's own, before the caller's word.
+        channel: the conversation's, else the one that the caller names.
+        transport: the channel, if it restricts tools by itself.
+    """
+
+    session: Session
+    depth: int
+    agent: str | None
+    chains: Chains
+    channel: str | None
+    transport: str | None
+
+
 class Resolution:
     """A context's layers and the mask of what passes them all."""
 
     __slots__ = (
-        "chains",
         "context",
         "delegated",
         "depth",
@@ -67,23 +83,32 @@ class Resolution:
         "opening",
         "sandbox",
         "sender",
-        "session",
+        "talk",
     )
 
-    def __init__(
-        self, context: CallContext, session: Session, chains: Chains, opening: Opening, is_owner: bool | None
-    ) -> None:
+    def __init__(self, context: CallContext, talk: Talk, opening: Opening, is_owner: bool | None) -> None:
         self.context = context
-        self.session = session
-        self.chains = chains
+        self.talk = talk
         self.opening = opening
         self.is_owner = is_owner
         self.mask = opening.mask
         self.late: list[Applied] = []
-        self.depth = session.depth
+        depth = context.subagent_depth
+        self.depth = depth if depth > talk.depth else talk.depth
         self.delegated = False
-        self.sender: Sender | None = None
         self.sandbox: SandboxPolicy | None = None
+        self.sender = Sender(
+            context.sender_id,
+            context.sender_username,
+            context.sender_name,
+            context.sender_e164,
+            context.channel or talk.channel,
+        )
+
+    @property
+    def session(self) -> Session:
+        """What the session keys say."""
+        return self.talk.session
 
     @property
     def layers(self) -> tuple[Applied, ...]:
@@ -111,6 +136,7 @@ def open_resolution(engine: Engine, context: CallContext, given: Given | None = 
     """
     keys = (
         context.session_key,
+        context.agent_id,
         context.spawned_by,
         context.group_id,
         context.channel,
@@ -118,19 +144,27 @@ def open_resolution(engine: Engine, context: CallContext, given: Given | None = 
         context.group_channel,
         context.group_space,
     )
-    known: tuple[Session, Chains] | None = engine.sessions.get(keys)
-    if known is None:
-        session = session_of(engine.dialect, context)
-        known = engine.remember(engine.sessions, keys, (session, chains_of(engine, context, session)))
-    session, chains = known
-    if session.problem is not None:
-        raise ResolutionError(session.problem)
+    talk: Talk | None = engine.talks.get(keys)
+    if talk is None:
+        talk = engine.remember(engine.talks, keys, _talk(engine, context))
     is_owner = context.sender_is_owner
     if is_owner is None and given is None:
-        is_owner = engine.owners.knows(session.channel or context.channel, context.sender_id)
-    opening = _opening(engine, context, session, is_owner, given is None)
-    resolution = Resolution(context, session, chains, opening, is_owner)
-    _measure_depth(engine, resolution)
+        is_owner = engine.owners.knows(talk.channel, context.sender_id)
+    question = (
+        talk.agent,
+        context.provider,
+        context.model_id,
+        engine.dialect.owner_unknown_is_stranger and is_owner is not True,
+        talk.transport,
+        context.sandboxed,
+        given is None,
+    )
+    opening: Opening | None = engine.memo.get(question)
+    if opening is None:
+        opening = engine.remember(engine.memo, question, build_opening(engine, Question(*question)))
+    resolution = Resolution(context, talk, opening, is_owner)
+    if context.stored_session is not None:
+        _read_stored(engine, resolution, context.stored_session)
     return resolution
 
 
@@ -140,43 +174,39 @@ def apply_layers(engine: Engine, resolution: Resolution, keys: Iterable[str], gi
 
 
 def _apply(engine: Engine, resolution: Resolution, selectors: Iterable["Selector"], given: Given | None) -> None:
+    late, mask = resolution.late, resolution.mask
     for select in selectors:
         applied = select(engine, resolution, given)
         if applied is not None:
-            resolution.late.append(applied)
-            resolution.mask &= applied[2].mask
+            late.append(applied)
+            mask &= applied[2].mask
+    resolution.mask = mask
 
 
-def _opening(engine: Engine, context: CallContext, session: Session, is_owner: bool | None, gated: bool) -> Opening:
+def _talk(engine: Engine, context: CallContext) -> Talk:
+    session = session_of(engine.dialect, context)
+    if session.problem is not None:
+        raise ResolutionError(session.problem)
     channel = session.channel or context.channel
-    question = (
-        _agent_of(engine, context, session),
-        context.provider,
-        context.model_id,
-        engine.dialect.owner_unknown_is_stranger and is_owner is not True,
-        channel if channel in engine.transports else None,
-        context.sandboxed,
-        gated,
+    return Talk(
+        session=session,
+        depth=session.depth,
+        agent=_agent_of(engine, context, session),
+        chains=chains_of(engine, context, session),
+        channel=channel,
+        transport=channel if channel in engine.transports else None,
     )
-    opening: Opening | None = engine.memo.get(question)
-    if opening is None:
-        opening = build_opening(engine, Question(*question))
-        engine.remember(engine.memo, question, opening)
-    return opening
 
 
 def _agent_of(engine: Engine, context: CallContext, session: Session) -> str | None:
     named = context.agent_id
-    if named:
-        name = engine.agent_names.get(named)
-        if name is None:
-            name = engine.remember(engine.agent_names, named, normalize_agent_id(named) if fold(named) else "")
-        if name:
-            if session.agent is not None and session.agent != name:
-                raise ContradictionError(
-                    f"the context names the agent `{name}`, its session key belongs to `{session.agent}`"
-                )
-            return name
+    name = normalize_agent_id(named) if named and fold(named) else ""
+    if name:
+        if session.agent is not None and session.agent != name:
+            raise ContradictionError(
+                f"the context names the agent `{name}`, its session key belongs to `{session.agent}`"
+            )
+        return name
     if session.agent is not None:
         return session.agent
     if engine.agents is None or not engine.dialect.agent_required:
@@ -189,12 +219,9 @@ def _agent_of(engine: Engine, context: CallContext, session: Session) -> str | N
     return None
 
 
-def _measure_depth(engine: Engine, resolution: Resolution) -> None:
+def _read_stored(engine: Engine, resolution: Resolution, stored: Mapping[str, Any]) -> None:
     context = resolution.context
-    depth = max(resolution.session.depth, context.subagent_depth)
-    resolution.depth = depth
-    stored = context.stored_session
-    if stored is None or depth < 1 or "inherited" not in engine.dialect.layers:
+    if resolution.depth < 1 or "inherited" not in engine.dialect.layers:
         return
     spawn_depth = whole_depth(stored.get("spawnDepth"))
     if spawn_depth is not None:
@@ -215,19 +242,6 @@ def _proves_delegation(stored: Mapping[str, Any]) -> bool:
     )
 
 
-def _sender(resolution: Resolution) -> Sender:
-    if resolution.sender is None:
-        context = resolution.context
-        resolution.sender = Sender(
-            context.sender_id,
-            context.sender_username,
-            context.sender_name,
-            context.sender_e164,
-            context.channel or resolution.session.channel,
-        )
-    return resolution.sender
-
-
 def _group(engine: Engine, resolution: Resolution, given: Given | None) -> Applied | None:
     if resolution.delegated:
         return None
@@ -238,9 +252,10 @@ def _group(engine: Engine, resolution: Resolution, given: Given | None) -> Appli
         if policy is None:
             return None
         return layer, layer.label, candidates.rules(policy, examined=True), ("group tools",)
-    if not resolution.chains:
+    chains = resolution.talk.chains
+    if not chains:
         return None
-    found = answer_in(engine, resolution.chains, _sender(resolution))
+    found = answer_in(engine, chains, resolution.sender)
     if found is None:
         return None
     rules = candidates.block(found[0])
@@ -253,7 +268,7 @@ def _sender_layer(engine: Engine, resolution: Resolution, given: Given | None) -
     own = agent.senders if agent is not None else None
     if (own is None and engine.senders is None) or resolution.delegated:
         return None
-    sender = _sender(resolution)
+    sender = resolution.sender
     if resolution.is_owner and sender.channel is not None and fold(sender.channel) == WEBCHAT:
         return None
     found, scope = None, "tools.toolsBySender"
@@ -305,7 +320,7 @@ def _owner_only(engine: Engine, resolution: Resolution, given: Given | None) -> 
 
 def _subagent(engine: Engine, resolution: Resolution, given: Given | None) -> Applied | None:
     del given
-    if resolution.session.depth < 1 and resolution.context.subagent_depth < 1:
+    if resolution.talk.depth < 1 and resolution.context.subagent_depth < 1:
         return None
     later = resolution.opening.later
     role = "leaf" if resolution.depth >= engine.leaf_depth else "orchestrator"
@@ -326,7 +341,7 @@ def _runtime(engine: Engine, resolution: Resolution, given: Given | None) -> App
 def _inherited(engine: Engine, resolution: Resolution, given: Given | None) -> Applied | None:
     del given
     stored = resolution.context.stored_session
-    if stored is None or (resolution.session.depth < 1 and resolution.context.subagent_depth < 1):
+    if stored is None or (resolution.talk.depth < 1 and resolution.context.subagent_depth < 1):
         return None
     allow = _inherited_names(engine, stored.get("inheritedToolAllow"))
     deny = _inherited_names(engine, stored.get("inheritedToolDeny"))

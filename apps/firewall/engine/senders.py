@@ -83,7 +83,12 @@ class SenderIndex(Generic[P]):
     def find(self, sender: Sender) -> Found[P] | None:
         """Return the rule that counts: by channel and id, id, phone number, user name, name, then `*`."""
         if sender.id:
-            found = self._find_id(fold(sender.id), sender.channel)
+            folded = fold(sender.id)
+            if self._by_channel and sender.channel:
+                found = self._find_in_channel(folded, sender.channel)
+                if found is not None:
+                    return found
+            found = self._by_id.get(folded) or self._by_id.get(folded.removeprefix("@"))
             if found is not None:
                 return found
         if sender.e164 and self._by_e164:
@@ -100,15 +105,10 @@ class SenderIndex(Generic[P]):
                 return found
         return self.everyone
 
-    def _find_id(self, folded: str, channel: str | None) -> Found[P] | None:
-        bare = folded.removeprefix("@")
-        if self._by_channel and channel:
-            place = fold(channel)
-            place = self._aliases.get(place, place)
-            found = self._by_channel.get((place, folded)) or self._by_channel.get((place, bare))
-            if found is not None:
-                return found
-        return self._by_id.get(folded) or self._by_id.get(bare)
+    def _find_in_channel(self, folded: str, channel: str) -> Found[P] | None:
+        place = fold(channel)
+        place = self._aliases.get(place, place)
+        return self._by_channel.get((place, folded)) or self._by_channel.get((place, folded.removeprefix("@")))
 
 
 def compile_senders(dialect: Dialect, rules: Iterable[tuple[str, P | None]]) -> SenderIndex[P]:
