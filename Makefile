@@ -106,7 +106,7 @@ test: setup system lint types
 	$(EMBEDDED) $(BIN)/pytest -m "not journey and not slow" -q -n $(WORKERS) --dist loadfile
 
 test-fast: $(VENV)/.dev
-	OPENCLAW_ADMIN_TESTING=1 $(BIN)/pytest -q tests/firewall -m "not slow"
+	OPENCLAW_ADMIN_TESTING=1 $(BIN)/pytest -q tests/firewall -m "not slow and not unhurried" -n $(WORKERS)
 
 test-all: setup system lint types
 	$(EMBEDDED) $(BIN)/pytest -m journey -q

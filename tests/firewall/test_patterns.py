@@ -47,6 +47,7 @@ def test_a_match_across_two_windows_is_found_whole() -> None:
     assert spans(r"secret-\d+", text) == [(16_380, 16_397)]
 
 
+@pytest.mark.unhurried
 @pytest.mark.parametrize("written", [r"(.*)(.*)(.*)(.*)(.*)z", r"(\S+)@(\S+)", "a*b", r"\w+x\w+y\w+z", ".*.*.*x"])
 def test_a_search_without_a_match_ends_and_says_how_far_it_came(written: str) -> None:
     began = time.monotonic()

@@ -296,6 +296,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.unhurried
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_text_takes_no_longer_than_its_length(name: str) -> None:
     text = HOSTILE[name]
@@ -334,6 +335,7 @@ def test_patterns_that_cannot_be_used_are_skipped() -> None:
     assert mask("aaaa order-77", options=own).text.startswith("aaaa [masked 8 characters, ")
 
 
+@pytest.mark.unhurried
 def test_a_pattern_that_runs_out_of_time_masks_the_rest() -> None:
     own = MaskOptions(patterns=(r"(.*)(.*)(.*)(.*)(.*)z",))
     began = time.monotonic()
