@@ -1,6 +1,6 @@
 """What every test may use: the database under the application's role, and the fixed cast of people.
 
-Migrations run as the owner role; then every connection serves as the application role (`-c role=…`), so that a test
+Migrations run as the owner role; then every connection signs in as the application role, so that a test
 meets the same refusals as production. Where DATABASE_URL is the only role, tests run as it.
 """
 

@@ -5,9 +5,11 @@ from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
+import psycopg
 from django.conf import settings
 from django.db import connections
 from django.db.backends.postgresql.operations import DatabaseOperations
+from psycopg.conninfo import make_conninfo
 
 from openclaw_admin import database as prepared
 
@@ -22,15 +24,23 @@ def connect_as_owner() -> None:
     connection = connections["default"]
     connection.close()
     connection.settings_dict.update(OWNER)
-    connection.settings_dict["OPTIONS"].pop("options", None)
 
 
 def serve_as_application() -> None:
-    """Have every new connection act as the application role, as in production."""
-    if HAS_TWO_ROLES:
-        connection = connections["default"]
-        connection.close()
-        connection.settings_dict["OPTIONS"]["options"] = f"-c role={APPLICATION['USER']}"
+    """Have every new connection sign in as the application role, as in production."""
+    connection = connections["default"]
+    connection.close()
+    connection.settings_dict.update(APPLICATION)
+
+
+@contextmanager
+def owner_connection() -> Iterator[psycopg.Connection]:
+    """Sign in to the test database as the owner of its tables, beside what the test does."""
+    named = {"user": OWNER["USER"], "password": OWNER["PASSWORD"], "host": OWNER["HOST"], "port": OWNER["PORT"]}
+    address = {name: str(value) for name, value in named.items() if value}
+    address["dbname"] = str(connections["default"].settings_dict["NAME"])
+    with psycopg.connect(make_conninfo(**address), autocommit=True) as connection:
+        yield connection
 
 
 def grant_to_application() -> None:
@@ -54,28 +64,15 @@ def _empty(_operations: DatabaseOperations, _sql_list: list[str]) -> None:
     from apps.audit.writer import close_writer
 
     close_writer()  # its chain ends with the rows that hold it; the next test opens one of its own
-    connection = connections["default"]
-    with connection.cursor() as cursor:
-        if HAS_TWO_ROLES:
-            cursor.execute("SET ROLE NONE")
-        cursor.execute("BEGIN")
-        try:
-            cursor.execute(_TABLES)
-            tables = cursor.fetchall()
-            guarded = [name for name, has_guard in tables if has_guard]
-            for name in guarded:
-                cursor.execute(f"ALTER TABLE {name} DISABLE TRIGGER USER")
-            names = ", ".join(name for name, _ in tables)
-            cursor.execute(f"TRUNCATE {names} RESTART IDENTITY")
-            for name in guarded:
-                cursor.execute(f"ALTER TABLE {name} ENABLE TRIGGER USER")
-            cursor.execute("COMMIT")
-        except BaseException:
-            cursor.execute("ROLLBACK")
-            raise
-        finally:
-            if HAS_TWO_ROLES:
-                cursor.execute("RESET ROLE")
+    with owner_connection() as connection, connection.transaction():
+        tables = connection.execute(_TABLES).fetchall()
+        guarded = [name for name, has_guard in tables if has_guard]
+        for name in guarded:
+            connection.execute(f"ALTER TABLE {name} DISABLE TRIGGER USER")
+        names = ", ".join(name for name, _ in tables)
+        connection.execute(f"TRUNCATE {names} RESTART IDENTITY")
+        for name in guarded:
+            connection.execute(f"ALTER TABLE {name} ENABLE TRIGGER USER")
 
 
 @contextmanager

@@ -1,11 +1,8 @@
 """What tests of the ledger share: entries to write, a second process, the owner's hand."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
-import psycopg
 import pytest
-from django.db import connections
 
 from apps.audit.writer import Writer, close_writer
 from tests import database
@@ -16,15 +13,7 @@ def owner_sql(db: None) -> Callable[[str], None]:
     """Run a statement as the owner of the tables."""
 
     def run(statement: str) -> None:
-        address: dict[str, Any] = {key: value for key, value in database.OWNER.items() if value}
-        with psycopg.connect(
-            dbname=connections["default"].settings_dict["NAME"],
-            user=address.get("USER"),
-            password=address.get("PASSWORD"),
-            host=address.get("HOST"),
-            port=address.get("PORT"),
-            autocommit=True,
-        ) as connection:
+        with database.owner_connection() as connection:
             connection.execute(statement)
 
     return run

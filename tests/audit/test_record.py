@@ -12,6 +12,7 @@ from uuid import UUID
 
 import psycopg
 import pytest
+from django.db import connection
 
 from apps.audit import writer as writer_module
 from apps.audit.drafts import EntryDraft, EntryKind
@@ -104,12 +105,13 @@ def test_content_that_cannot_be_stored_takes_its_entry_with_it(owner_sql: Callab
 
 
 @pytest.mark.usefixtures("fresh_writer")
-def test_a_lost_connection_is_made_again_and_nothing_is_stored_twice(owner_sql: Callable[[str], None]) -> None:
+def test_a_lost_connection_is_made_again_and_nothing_is_stored_twice() -> None:
     first = entry_record(intent())
-    owner_sql(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-        " WHERE application_name = 'openclaw_admin audit' AND datname = current_database()"
-    )
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE application_name = 'openclaw_admin audit' AND datname = current_database()"
+        )
     second = entry_record(intent())
     assert (second.chain_id, second.seq) == (first.chain_id, 2)
     assert seqs(first.chain_id) == [1, 2]

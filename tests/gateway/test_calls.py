@@ -254,10 +254,8 @@ def nobody_may_write_entries() -> Iterator[None]:
     role = database.APPLICATION["USER"]
 
     def run(statement: str) -> None:
-        with connection.cursor() as cursor:
-            cursor.execute("SET ROLE NONE")
-            cursor.execute(statement)
-            cursor.execute(f"SET ROLE {role}")
+        with database.owner_connection() as connection:
+            connection.execute(statement)
 
     run(f"REVOKE INSERT ON audit_entry, audit_content FROM {role}")
     try:
