@@ -105,8 +105,10 @@ def tool_entries(environment: Environment) -> list[ToolEntry]:
             section=tool.section,
             source=tool.source,
             owner_only=tool.owner_only,
-            params=whole(tool.params_schema) or None,
+            params=tool.params_schema or None,
             sensitive=tuple(tool.sensitive_fields),
+            traits=tool.traits or None,
+            executor=tool.executor or None,
         )
         for tool in tools_offered(environment)
     ]

@@ -1,12 +1,14 @@
 """The form in which a snapshot is stored: plain JSON, every distinct policy once, rules naming it by its position."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from apps.firewall.engine.policy import Policy
 from apps.firewall.engine.source import AgentSource, ChannelSource, GroupSource, Named, SnapshotSource, ToolEntry
 
-FORMAT: Final = 1
+FORMAT: Final = 2
+TEXT: Final = "$json"
 
 
 class PolicyTable:
@@ -110,15 +112,47 @@ def write_tool(tool: ToolEntry) -> dict[str, Any]:
     if tool.owner_only:
         members["owner_only"] = True
     if tool.params is not None:
-        members["params"] = dict(tool.params)
+        members["params"] = carried(tool.params)
     if tool.sensitive:
         members["sensitive"] = list(tool.sensitive)
+    if tool.traits:
+        members["traits"] = carried(tool.traits)
+    if tool.executor:
+        members["executor"] = dict(tool.executor)
     return members
 
 
 def read_tool(members: dict[str, Any]) -> ToolEntry:
     """Read what `write_tool` wrote."""
-    return ToolEntry(**{**members, "sensitive": tuple(members.get("sensitive", ()))})
+    uncarried: dict[str, Any] = {name: opened(members[name]) for name in ("params", "traits") if name in members}
+    return ToolEntry(**{**members, **uncarried, "sensitive": tuple(members.get("sensitive", ()))})
+
+
+def carried(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a JSON object as a snapshot holds it: as it is, or as text where it has numbers with a point.
+
+    A snapshot holds no such numbers, so that its canonical form needs no rule for them.
+    """
+    if not _has_floats(value):
+        return dict(value)
+    return {TEXT: json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)}
+
+
+def opened(value: dict[str, Any]) -> dict[str, Any]:
+    """Return what `carried` was given."""
+    text = value.get(TEXT)
+    if len(value) != 1 or not isinstance(text, str):
+        return value
+    read: dict[str, Any] = json.loads(text)
+    return read
+
+
+def _has_floats(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return any(_has_floats(member) for member in value.values())
+    if isinstance(value, list | tuple):
+        return any(_has_floats(member) for member in value)
+    return isinstance(value, float)
 
 
 def _agent(table: PolicyTable, agent: AgentSource) -> dict[str, Any]:

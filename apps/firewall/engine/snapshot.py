@@ -12,7 +12,13 @@ from apps.firewall.engine.exec_settings import ExecSettings
 from apps.firewall.engine.source import SnapshotSource, ToolEntry
 from apps.firewall.errors import FirewallError
 
-UPGRADES: Final[tuple[Callable[[dict[str, Any]], dict[str, Any]], ...]] = ()
+
+def _to_format_2(document: dict[str, Any]) -> dict[str, Any]:
+    """Format 2 gave tools `traits` and `executor`; before, every tool that could run was the firewall's own."""
+    return {**document, "format": 2}
+
+
+UPGRADES: Final[tuple[Callable[[dict[str, Any]], dict[str, Any]], ...]] = (_to_format_2,)
 """Step n brings a document of format n + 1 to format n + 2; as long as the format's number less one."""
 
 

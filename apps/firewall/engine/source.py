@@ -12,7 +12,12 @@ Named: TypeAlias = list[tuple[str, Policy | None]]
 
 @dataclass(slots=True)
 class ToolEntry:
-    """One tool that exists in the environment. `plugin` is None for a core tool."""
+    """One tool that exists in the environment. `plugin` is None for a core tool.
+
+    Attributes:
+        traits: members of the tool's definition that decide nothing here, as its record holds them.
+        executor: what runs the tool; None where it has none.
+    """
 
     name: str
     plugin: str | None = None
@@ -23,6 +28,8 @@ class ToolEntry:
     owner_only: bool = False
     params: Mapping[str, Any] | None = None
     sensitive: tuple[str, ...] = ()
+    traits: Mapping[str, Any] | None = None
+    executor: Mapping[str, Any] | None = None
 
 
 @dataclass(slots=True)

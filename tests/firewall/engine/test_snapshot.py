@@ -174,3 +174,24 @@ def test_a_context_that_cannot_be_read_names_its_field(document: Any, field: str
     with pytest.raises(ContextError) as caught:
         CallContext.from_json(document)
     assert caught.value.field == field
+
+
+def test_numbers_with_a_point_in_a_schema_come_back_as_they_were() -> None:
+    schema = {"type": "object", "properties": {"share": {"type": "number", "minimum": 0.5, "multipleOf": 0.1}}}
+    entry = ToolEntry(
+        "weigh", params=schema, traits={"examples": [{"parameters": {"share": 0.7}}]}, executor={"kind": "builtin"}
+    )
+
+    snapshot = load_snapshot(build_snapshot(SnapshotSource(tools=[entry])).to_bytes())
+
+    assert snapshot.tool("weigh") == entry
+
+
+def test_a_snapshot_of_the_first_format_still_loads() -> None:
+    document = build_snapshot(SnapshotSource(tools=[ToolEntry("read", params={"type": "object"})])).document
+    old = canonical_json({**document, "format": 1})
+
+    snapshot = load_snapshot(old, expected_digest=digest_of(old))
+
+    assert snapshot.tool("read") == ToolEntry("read", params={"type": "object"})
+    assert snapshot.to_bytes() == old

@@ -89,7 +89,11 @@ class Plugin(models.Model):
 
 @pghistory.track(pghistory.InsertEvent(), pghistory.UpdateEvent(), pghistory.DeleteEvent(), append_only=True)
 class Tool(models.Model):
-    """One tool as agents may see it. `position` keeps the order of the catalogue."""
+    """One tool as agents may see it. `position` keeps the order of the catalogue.
+
+    `traits` holds the members of the definition that have no column, `executor` what runs the tool, `digest` the
+    identity of the definition that an admin accepted: what discovery finds later is compared with it.
+    """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     environment = models.ForeignKey(Environment, on_delete=models.PROTECT, related_name="tools")
@@ -105,6 +109,12 @@ class Tool(models.Model):
     state = models.CharField(max_length=16, choices=ToolState.choices, default=ToolState.REGISTERED)
     state_reason = models.CharField(max_length=500, blank=True)
     sensitive_fields = ArrayField(models.CharField(max_length=128), default=list, blank=True)
+    traits = models.JSONField(default=dict, blank=True)
+    executor = models.JSONField(default=dict, blank=True)
+    discovery_source = models.ForeignKey(
+        "registry.DiscoverySource", null=True, blank=True, on_delete=models.SET_NULL, related_name="tools"
+    )
+    digest = models.CharField(max_length=64, blank=True)
     position = models.PositiveIntegerField(default=0)
     version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(auto_now_add=True)

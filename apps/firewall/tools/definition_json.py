@@ -1,0 +1,172 @@
+"""Definitions as JSON: read with every mistake at its place, written without what says nothing.
+
+Read are our own members and the spellings of MCP servers, OpenClaw plugins and the usual tool packages.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
+from typing import Any, Final
+
+import jsonschema_rs
+from pydantic import TypeAdapter, ValidationError
+
+from apps.firewall.errors import FirewallError
+from apps.firewall.tools.definition import OPEN_SCHEMA, Definition, JsonObject
+
+Problem = dict[str, str]
+
+NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,127}")
+NAME_RULE: Final = "use at most 128 letters, digits and `_ . : / -`, and start with a letter, digit or underscore"
+DEFINITION_LIMIT_BYTES: Final = 512 * 1024
+
+_SPELLINGS: Final[Mapping[str, str]] = {
+    "title": "label",
+    "inputSchema": "parameters",
+    "input_schema": "parameters",
+    "params_schema": "parameters",
+    "outputSchema": "output",
+    "output_schema": "output",
+    "ownerOnly": "owner_only",
+    "rateLimit": "rate_limit",
+    "retry_policy": "retry",
+    "retryPolicy": "retry",
+    "sensitive_fields": "sensitive",
+    "contextMappings": "context_mappings",
+    "executionMode": "execution_mode",
+}
+"""Other spelling -> our member. A document that has both is read by ours."""
+
+
+class DefinitionInvalidError(FirewallError):
+    """A definition that cannot be used; `details` lists every mistake as `{"path", "code", "message"}`."""
+
+    code = "definition_invalid"
+
+    def __init__(self, message: str, details: list[Problem]) -> None:
+        super().__init__(message)
+        self.details = details
+
+
+def read_definition(document: object, *, path: str = "") -> Definition:
+    """Read one definition.
+
+    Args:
+        document: a JSON object with at least `name`.
+        path: where it stands in what the caller was given, for example `tools[3].`.
+    Raises:
+        DefinitionInvalidError: with every mistake of it.
+    """
+    if not isinstance(document, Mapping):
+        raise DefinitionInvalidError(
+            "a definition is an object", [_problem(path.rstrip("."), "bad_type", "must be an object")]
+        )
+    try:
+        definition = _adapter().validate_python(_in_our_words(document), strict=False)
+    except ValidationError as exc:
+        details = [_of_pydantic(each, path) for each in exc.errors(include_url=False, include_context=False)]
+        raise DefinitionInvalidError(_summary(document, details), details) from exc
+    details = definition_problems(definition, path=path)
+    if details:
+        raise DefinitionInvalidError(_summary(document, details), details)
+    return definition
+
+
+def definition_json(definition: Definition) -> dict[str, Any]:
+    """Return a definition as JSON with the members that differ from what they are when nobody says anything."""
+    shown = _plain(definition)
+    shown["name"] = definition.name
+    shown["parameters"] = dict(definition.parameters)
+    return shown
+
+
+def definition_problems(definition: Definition, *, path: str = "") -> list[Problem]:
+    """List what is wrong with a definition that has the right shape: its name, its schemas, its size."""
+    problems: list[Problem] = []
+    if not NAME.fullmatch(definition.name):
+        problems.append(_problem(f"{path}name", "bad_name", NAME_RULE))
+    if definition.parameters.get("type", "object") != "object":
+        problems.append(_problem(f"{path}parameters", "not_an_object", "the schema must describe an object"))
+    for member, schema in (("parameters", definition.parameters), ("output", definition.output)):
+        reason = None if schema is None else schema_problem(schema)
+        if reason is not None:
+            problems.append(_problem(f"{path}{member}", "bad_schema", reason))
+    return problems
+
+
+def schema_problem(schema: JsonObject) -> str | None:
+    """Say why a JSON Schema cannot be used: it is too large, too deep, or breaks the rules of 2020-12."""
+    try:
+        size = len(jsonschema_rs.canonical.json.to_string(dict(schema)))
+    except (ValueError, RecursionError) as exc:
+        return f"it cannot be written as JSON: {str(exc)[:200]}"
+    if size > DEFINITION_LIMIT_BYTES:
+        return f"it has {size} bytes, {DEFINITION_LIMIT_BYTES} are allowed"
+    try:
+        jsonschema_rs.meta.validate(dict(schema))
+    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError, RecursionError) as exc:
+        return str(getattr(exc, "message", exc))[:500]
+    return None
+
+
+def _in_our_words(document: Mapping[str, Any]) -> dict[str, Any]:
+    members: dict[str, Any] = {}
+    for name, value in document.items():
+        ours = _SPELLINGS.get(name, name)
+        if ours in _MEMBERS and (ours == name or ours not in document) and value is not None:
+            members[ours] = value
+    timeout = document.get("timeout")
+    if "timeout_ms" not in members and isinstance(timeout, int | float) and not isinstance(timeout, bool):
+        members["timeout_ms"] = round(timeout * 1000)
+    if not members.get("parameters", True):
+        members["parameters"] = dict(OPEN_SCHEMA)
+    return members
+
+
+_MEMBERS: Final = frozenset(each.name for each in fields(Definition))
+
+
+@cache
+def _adapter() -> TypeAdapter[Definition]:
+    return TypeAdapter(Definition)
+
+
+def _of_pydantic(error: Any, path: str) -> Problem:
+    place = ""
+    for step in error["loc"]:
+        place += f"[{step}]" if isinstance(step, int) else f".{step}" if place else str(step)
+    code = "required_field_missing" if error["type"] == "missing" else "bad_type"
+    message = "is required" if error["type"] == "missing" else str(error["msg"]).lower()
+    return _problem(f"{path}{place}", code, message)
+
+
+def _problem(path: str, code: str, message: str) -> Problem:
+    return {"path": path, "code": code, "message": message}
+
+
+def _summary(document: Mapping[str, Any], details: list[Problem]) -> str:
+    name = document.get("name")
+    of = f" of `{name}`" if isinstance(name, str) and name else ""
+    return f"the definition{of} has {len(details)} mistake{'s' * (len(details) != 1)}: see details"
+
+
+def _plain(value: Any) -> dict[str, Any]:
+    shown: dict[str, Any] = {}
+    for each in fields(value):
+        held = getattr(value, each.name)
+        default = each.default if each.default_factory is MISSING else each.default_factory()
+        if held == default or held is None:
+            continue
+        shown[each.name] = _json(held)
+    return shown
+
+
+def _json(value: Any) -> Any:
+    if is_dataclass(value):
+        return _plain(value)
+    if isinstance(value, tuple | list):
+        return [_json(each) for each in value]
+    if isinstance(value, Mapping):
+        return {key: _json(each) for key, each in value.items()}
+    return value

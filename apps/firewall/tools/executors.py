@@ -1,0 +1,79 @@
+"""What runs a tool, as its record and the snapshot hold it. Addresses and secrets stay with the tool's source."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Final, TypeAlias
+
+from apps.firewall.errors import FirewallError
+
+
+class ExecutorInvalidError(FirewallError):
+    """A record that names no executor we know."""
+
+    code = "executor_invalid"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuiltinExecutor:
+    """The firewall's own code, for core tools only."""
+
+    kind: ClassVar[str] = "builtin"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PythonExecutor:
+    """An attribute of a module (`module`) or of a file (`file`, absolute path), run in a process of its own."""
+
+    kind: ClassVar[str] = "python"
+    attribute: str
+    module: str = ""
+    file: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpExecutor:
+    """An address that takes a signed request; `source` is the key of the registry that brought it."""
+
+    kind: ClassVar[str] = "http"
+    url: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McpExecutor:
+    """A tool of an MCP server; `source` is the key of the server, `tool` its own name there."""
+
+    kind: ClassVar[str] = "mcp"
+    source: str
+    tool: str
+
+
+ToolExecutor: TypeAlias = BuiltinExecutor | PythonExecutor | HttpExecutor | McpExecutor
+
+KINDS: Final[Mapping[str, type[ToolExecutor]]] = {
+    each.kind: each for each in (BuiltinExecutor, PythonExecutor, HttpExecutor, McpExecutor)
+}
+
+
+def read_executor(document: Mapping[str, Any]) -> ToolExecutor:
+    """Read what `executor_json` wrote.
+
+    Raises:
+        ExecutorInvalidError: an unknown kind, or members that do not fit it.
+    """
+    members = dict(document)
+    kind = KINDS.get(members.pop("kind", ""))
+    if kind is None:
+        raise ExecutorInvalidError(f"unknown kind of executor `{document.get('kind', '')}`")
+    if not all(isinstance(value, str) for value in members.values()):
+        raise ExecutorInvalidError(f"an executor of kind `{kind.kind}` has texts only")
+    try:
+        return kind(**members)
+    except TypeError as exc:
+        raise ExecutorInvalidError(f"an executor of kind `{kind.kind}` has other members") from exc
+
+
+def executor_json(executor: ToolExecutor) -> dict[str, str]:
+    """Write an executor as JSON."""
+    members = {each.name: getattr(executor, each.name) for each in fields(executor)}
+    return {"kind": executor.kind} | {name: value for name, value in members.items() if value}
