@@ -21,6 +21,7 @@ from apps.firewall.sandbox.landlock import confinement
 from apps.firewall.sandbox.privacy import hide_process
 from apps.keys.files import secret_bytes
 from openclaw_admin import database
+from openclaw_admin.broker import check_broker
 from openclaw_admin.database_url import database_settings
 from openclaw_admin.embedded.errors import EmbeddedError
 from openclaw_admin.embedded.postgres import Postgres
@@ -52,6 +53,7 @@ def serve(options: Options, write: Callable[[str], object]) -> None:
     # A shell that starts us with `&` has SIGINT ignored; uvicorn hears it later on, so it must count from the start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     hide_process()
+    check_broker()
     with ExitStack() as stack:
         listening = stack.enter_context(bind(options.host, options.port))
         address = f"http://{_shown(options.host)}:{options.port}"

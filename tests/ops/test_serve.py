@@ -117,6 +117,18 @@ def test_a_taken_port_is_one_sentence_and_starts_nothing(serve: Callable[..., Se
     assert not (home / "postgres").exists()
 
 
+@pytest.mark.parametrize("port", ["65536", "-1"])
+def test_a_port_that_is_none_is_one_sentence(serve: Callable[..., Serve], port: str) -> None:
+    assert refused(serve(f"--port={port}")) == f"OpenClaw Admin does not start: port {port} is outside 0 to 65535"
+
+
+def test_an_unreachable_redis_is_one_sentence_without_its_password(serve: Callable[..., Serve]) -> None:
+    port = free_port()
+    sentence = refused(serve("--port", str(free_port()), REDIS_URL=f"redis://:hush@127.0.0.1:{port}/0"))
+    assert f"cannot use the Redis at 127.0.0.1:{port}: " in sentence
+    assert "hush" not in sentence
+
+
 def test_a_second_start_of_the_same_folder_says_which_one_runs(serve: Callable[..., Serve], lived_in: Path) -> None:
     port = free_port()
     first = serve("--port", str(port))
