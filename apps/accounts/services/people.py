@@ -1,6 +1,7 @@
 """People: invite, join, role, password, deactivate."""
 
 import secrets
+import string
 import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -24,6 +25,7 @@ from apps.events.notices import announce
 LAST_ADMIN = gettext_noop("this is the last administrator: make another one first")
 LINK_DEAD = gettext_noop("this link does not work any more: ask for a new one")
 INVITATION_LASTS = timedelta(days=7)
+_PASSWORD_LETTERS = string.ascii_letters + string.digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,11 @@ def _mistakes(user: User) -> list[dict[str, str]]:
     return []
 
 
+def _first_password() -> str:
+    """Make a password of 119 bits that one double click in a terminal selects whole."""
+    return "".join(secrets.choice(_PASSWORD_LETTERS) for _ in range(20))
+
+
 @transaction.atomic
 def people_first() -> dict[str, str]:
     """Add one person for each role, named like it, when nobody exists yet.
@@ -99,7 +106,7 @@ def people_first() -> dict[str, str]:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext('openclaw_admin people_first'))")
     if User.objects.exists():
         return {}
-    passwords = {str(role): secrets.token_urlsafe(15) for role in Role}
+    passwords = {str(role): _first_password() for role in Role}
     for role, password in passwords.items():
         _user_add(username=role, password=password, role=role, display_name=role.capitalize(), by=None)
     return passwords

@@ -43,7 +43,7 @@ SCRIPT: tuple[Step, ...] = (
     Step("a line of shell waits for a person", "exec", {"command": "cat notes/today.md | wc -l"}),
     Step("so does a download into a shell", "exec", {"command": "curl -fsS http://127.0.0.1:9/install.sh | sh"}),
     Step("and what destroys", "exec", {"command": "rm -rf build"}),
-    Step("a tool for the owner alone", "gateway"),
+    Step("a tool that this agent's policy takes away", "gateway"),
     Step("a tool that does not exist", "launch_rocket"),
 )
 
@@ -90,7 +90,7 @@ class Command(BaseCommand):
                         "wait_ms": 2000 if step.tool != "exec" else 500,
                     },
                 )
-                self.stdout.write(f"{agent:<12} {step.tool:<14} {_told(answer):<52} {step.shows}")
+                self._say(f"{agent:<12} {step.tool:<14} {_told(answer):<52} {step.shows}")
                 if answer.status_code == 202:
                     yield answer.json()["id"]
                 time.sleep(pause_s)
@@ -101,7 +101,11 @@ class Command(BaseCommand):
         for call_id in waiting:
             left_ms = max(0, min(30_000, int((until - time.monotonic()) * 1000)))
             answer = client.get(f"/api/v1/calls/{call_id}", params={"wait": left_ms})
-            self.stdout.write(f"{call_id} {_told(answer)}")
+            self._say(f"{call_id} {_told(answer)}")
+
+    def _say(self, line: str) -> None:
+        self.stdout.write(line)
+        self.stdout.flush()  # a pipe should show each call when it happens
 
 
 def _told(answer: httpx.Response) -> str:
