@@ -16,7 +16,10 @@ from apps.audit.services import entry_record_async
 from apps.firewall.engine.snapshot import Snapshot
 from apps.firewall.runtime.call import Asked, Call, Judgement
 from apps.firewall.runtime.clock import SystemClock
-from apps.firewall.runtime.executor import BuiltinExecutor
+from apps.firewall.runtime.executors.builtin import BuiltinRunner
+from apps.firewall.runtime.executors.dispatch import Executors
+from apps.firewall.runtime.executors.runner import Runner
+from apps.firewall.runtime.executors.workspaces import Workspaces
 from apps.firewall.runtime.ports import ApprovalRequest, Note, Ports, StandingGrant
 from apps.gateway.database import in_database
 from apps.gateway.live import LiveSnapshots
@@ -150,12 +153,17 @@ def live_snapshots() -> LiveSnapshots:
     return LiveSnapshots(_live, lambda: environments().values_list("slug", flat=True))
 
 
+def runners() -> tuple[Runner, ...]:
+    """Make what runs tools, one of each kind."""
+    return (BuiltinRunner(python=sys.executable),)
+
+
 def ports_with(snapshots: LiveSnapshots) -> Ports:
     """Make the runtime's ports of this process."""
     return Ports(
         snapshots=snapshots,
         ledger=AuditLedger(),
         approvals=QueueOfPeople(),
-        executor=BuiltinExecutor(Path(settings.VAR_DIR) / "workspaces", python=sys.executable),
+        executor=Executors(Workspaces(Path(settings.VAR_DIR) / "workspaces"), runners()),
         clock=SystemClock(),
     )

@@ -9,6 +9,7 @@ from uuid import UUID
 from apps.firewall.engine.exec_policy import AllowEntry, ExecVerdict
 from apps.firewall.engine.exec_policy.allowlist import FileSystem
 from apps.firewall.engine.snapshot import Snapshot
+from apps.firewall.engine.source import ToolEntry
 from apps.firewall.runtime.call import Action, Asked, Call, JsonObject, Judgement
 from apps.firewall.tools.running import ToolOutcome
 
@@ -104,7 +105,7 @@ class Executor(Protocol):
     def files(self) -> FileSystem:
         """What a judge may ask about files."""
 
-    def runs(self, tool: str) -> bool:
+    def runs(self, tool: ToolEntry) -> bool:
         """Say whether this tool can run here."""
 
     def workspace(self, call: Call) -> str:
@@ -124,8 +125,8 @@ class Executor(Protocol):
             FirewallError: one of them cannot be read.
         """
 
-    async def run(self, action: Action) -> ToolOutcome:
-        """Run an action; cancelling it ends every process of it first."""
+    async def run(self, action: Action, tool: ToolEntry) -> ToolOutcome:
+        """Run an action of a tool; cancelling it ends every process of it first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

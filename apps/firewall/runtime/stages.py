@@ -95,7 +95,7 @@ async def validate_stage(run: Run) -> None:
 async def approval_stage(run: Run) -> None:
     """Fix what would run, and put it to a person where a rule says so."""
     assert run.tool is not None  # noqa: S101 - the stage before
-    if not run.ports.executor.runs(run.tool.name):
+    if not run.ports.executor.runs(run.tool):
         raise run.refuse("no_executor", f"the tool `{run.tool.name}` cannot run here", layer="executor")
     if run.tool.name != COMMAND_TOOL:
         run.action = _action(run)
@@ -178,10 +178,10 @@ async def _ask(run: Run, verdict: ExecVerdict) -> None:
 
 async def execute_stage(run: Run) -> None:
     """Write down that it will run, then run it."""
-    assert run.action is not None  # noqa: S101 - the stage before
+    assert run.action is not None and run.tool is not None  # noqa: S101 - the stages before
     await run.ports.ledger.record(run.note("call_intent", "started"))
     run.is_intended = True
-    run.outcome = await run.ports.executor.run(run.action)
+    run.outcome = await run.ports.executor.run(run.action, run.tool)
 
 
 @dataclass(frozen=True, slots=True)

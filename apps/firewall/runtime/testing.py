@@ -8,6 +8,7 @@ from uuid import UUID
 from apps.firewall.engine.exec_policy import AllowEntry
 from apps.firewall.engine.exec_policy.allowlist import FileSystem
 from apps.firewall.engine.snapshot import Snapshot
+from apps.firewall.engine.source import ToolEntry
 from apps.firewall.errors import FirewallError
 from apps.firewall.identifiers import new_id
 from apps.firewall.runtime.call import Action, Asked, Call, JsonObject
@@ -93,8 +94,8 @@ class FakeExecutor:
     content: str = "sha256:0"
     actions: list[Action] = field(default_factory=list)
 
-    def runs(self, tool: str) -> bool:
-        return tool in self.tools
+    def runs(self, tool: ToolEntry) -> bool:
+        return tool.name in self.tools
 
     def workspace(self, call: Call) -> str:  # noqa: ARG002
         return "/desk"
@@ -105,7 +106,7 @@ class FakeExecutor:
     def identities(self, executable: str, argv: Sequence[str], cwd: str) -> dict[str, str]:  # noqa: ARG002
         return {executable: self.content}
 
-    async def run(self, action: Action) -> ToolOutcome:
+    async def run(self, action: Action, tool: ToolEntry) -> ToolOutcome:  # noqa: ARG002
         self.actions.append(action)
         if isinstance(self.answer, BaseException):
             raise self.answer

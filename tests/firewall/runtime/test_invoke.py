@@ -13,7 +13,7 @@ from apps.firewall.engine.source import AgentSource, SnapshotSource, ToolEntry
 from apps.firewall.identifiers import new_id
 from apps.firewall.runtime import invoke as invoke_module
 from apps.firewall.runtime.call import Action, CallResult
-from apps.firewall.runtime.executor import FileUnreadableError
+from apps.firewall.runtime.executors.workspaces import FileUnreadableError
 from apps.firewall.runtime.invoke import invoke, resume
 from apps.firewall.runtime.testing import FakeExecutor, FakeLedger, FakeWorld, call_of
 from apps.firewall.tools.catalog import BUILTINS
@@ -162,7 +162,7 @@ async def test_a_tool_that_breaks_tells_its_class_and_nothing_more() -> None:
 
 async def test_an_error_before_the_run_is_a_denial_that_says_so() -> None:
     class Broken(FakeExecutor):
-        def runs(self, tool: str) -> bool:
+        def runs(self, tool: ToolEntry) -> bool:
             raise RuntimeError
 
     here = world()
@@ -176,7 +176,7 @@ async def test_an_error_before_the_run_is_a_denial_that_says_so() -> None:
 
 async def test_a_cancelled_call_is_on_record_before_the_cancelling_goes_on() -> None:
     class Slow(FakeExecutor):
-        async def run(self, action: Action) -> ToolOutcome:
+        async def run(self, action: Action, tool: ToolEntry) -> ToolOutcome:
             await asyncio.sleep(60)
             raise AssertionError
 

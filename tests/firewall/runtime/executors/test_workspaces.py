@@ -1,4 +1,4 @@
-"""The real executor: one private folder an agent, and identities that change with the content."""
+"""One private folder an agent, and identities that change with the content."""
 
 import os
 from pathlib import Path
@@ -8,7 +8,13 @@ from unittest.mock import patch
 import pytest
 
 from apps.firewall.runtime.call import Call
-from apps.firewall.runtime.executor import BuiltinExecutor, FileUnreadableError, WorkdirError, folder_name
+from apps.firewall.runtime.executors.workspaces import (
+    FileUnreadableError,
+    WorkdirError,
+    Workspaces,
+    folder_name,
+    identities,
+)
 
 
 def call(agent: str = "bot", **params: Any) -> Call:
@@ -16,9 +22,9 @@ def call(agent: str = "bot", **params: Any) -> Call:
 
 
 def test_each_agent_has_a_folder_that_only_we_may_enter(tmp_path: Path) -> None:
-    executor = BuiltinExecutor(tmp_path / "workspaces")
+    workspaces = Workspaces(tmp_path / "workspaces")
 
-    first, second = executor.workspace(call("a")), executor.workspace(call("b"))
+    first, second = workspaces.workspace(call("a")), workspaces.workspace(call("b"))
 
     assert first != second
     for folder in (first, second, str(tmp_path / "workspaces")):
@@ -27,33 +33,32 @@ def test_each_agent_has_a_folder_that_only_we_may_enter(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("agent", ["../../etc", "a/b", "", ".", "Ä", "x" * 300])
 def test_an_agent_name_cannot_choose_a_folder_elsewhere(tmp_path: Path, agent: str) -> None:
-    executor = BuiltinExecutor(tmp_path)
+    workspaces = Workspaces(tmp_path)
 
-    assert Path(executor.workspace(call(agent))).parent == Path(os.path.realpath(tmp_path / "production"))
+    assert Path(workspaces.workspace(call(agent))).parent == Path(os.path.realpath(tmp_path / "production"))
     assert folder_name(agent).startswith("x-")
 
 
 @pytest.mark.parametrize("workdir", ["..", "/", "link", "missing", "file", "a\0b"])
 def test_a_command_starts_in_a_folder_of_its_workspace_only(tmp_path: Path, workdir: str) -> None:
-    executor = BuiltinExecutor(tmp_path)
-    root = Path(executor.workspace(call()))
+    workspaces = Workspaces(tmp_path)
+    root = Path(workspaces.workspace(call()))
     (root / "link").symlink_to("/etc")
     (root / "file").touch()
     (root / "sub").mkdir()
 
-    assert executor.workdir(call(), {"workdir": "sub"}) == str(root / "sub")
+    assert workspaces.workdir(call(), {"workdir": "sub"}) == str(root / "sub")
     with pytest.raises(WorkdirError):
-        executor.workdir(call(), {"workdir": workdir})
+        workspaces.workdir(call(), {"workdir": workdir})
 
 
 def test_the_identity_covers_the_program_and_the_files_among_its_arguments(tmp_path: Path) -> None:
-    executor = BuiltinExecutor(tmp_path)
     script = tmp_path / "run.py"
     script.write_text("one")
 
-    before = executor.identities("/bin/ls", ["ls", "run.py", "-l", "missing"], str(tmp_path))
+    before = identities("/bin/ls", ["ls", "run.py", "-l", "missing"], str(tmp_path))
     script.write_text("two")
-    after = executor.identities("/bin/ls", ["ls", "run.py", "-l", "missing"], str(tmp_path))
+    after = identities("/bin/ls", ["ls", "run.py", "-l", "missing"], str(tmp_path))
 
     assert set(before) == {"/bin/ls", str(script)}
     assert before["/bin/ls"] == after["/bin/ls"]
@@ -62,24 +67,21 @@ def test_the_identity_covers_the_program_and_the_files_among_its_arguments(tmp_p
 
 def test_a_file_among_the_arguments_that_cannot_be_read_has_a_name(tmp_path: Path) -> None:
     (tmp_path / "closed").write_text("x")
-    executor = BuiltinExecutor(tmp_path)
 
     def refuse(path: Path, *_: Any, **__: Any) -> Any:
         raise PermissionError(13, "Permission denied")
 
     for door in ("open", "stat"):  # the file is closed to us, and the folder that it lies in
         with patch.object(Path, door, refuse), pytest.raises(FileUnreadableError) as refusal:
-            executor.identities(str(tmp_path / "closed"), ["closed"], str(tmp_path))
+            identities(str(tmp_path / "closed"), ["closed"], str(tmp_path))
         assert refusal.value.code == "file_unreadable"
         assert refusal.value.message == f"`{tmp_path}/closed` cannot be read: permission denied"
 
 
 def test_a_long_argument_is_no_file(tmp_path: Path) -> None:
-    executor = BuiltinExecutor(tmp_path)
-
-    assert set(executor.identities("/bin/ls", ["ls", "x" * 1000], str(tmp_path))) == {"/bin/ls"}
+    assert set(identities("/bin/ls", ["ls", "x" * 1000], str(tmp_path))) == {"/bin/ls"}
 
 
 def test_a_program_that_is_gone_cannot_be_identified(tmp_path: Path) -> None:
     with pytest.raises(FileUnreadableError):
-        BuiltinExecutor(tmp_path).identities(str(tmp_path / "gone"), ["gone"], str(tmp_path))
+        identities(str(tmp_path / "gone"), ["gone"], str(tmp_path))

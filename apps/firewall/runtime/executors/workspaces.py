@@ -1,19 +1,15 @@
-"""Runs built-in tools, each agent in a workspace folder of its own."""
+"""Each agent's private folder, and the identity of the files that a command names."""
 
 import errno
 import hashlib
 import os
 import re
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from apps.firewall.errors import FirewallError
-from apps.firewall.runtime.call import Action, Call, JsonObject
-from apps.firewall.sandbox.limits import Limits
-from apps.firewall.tools.catalog import BUILTINS
+from apps.firewall.runtime.call import Call, JsonObject
 from apps.firewall.tools.confined import RefusedError, folder_beneath, parts_of
-from apps.firewall.tools.running import Command, Place, ToolOutcome, failed
 
 PLAIN_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 HASHED_BYTES_LIMIT = 64 * 1024 * 1024
@@ -72,25 +68,45 @@ def identity(path: Path) -> str | None:
         raise FileUnreadableError(f"`{path}` cannot be read: {(exc.strerror or 'unknown').lower()}") from exc
 
 
-class BuiltinExecutor:
-    """Runs the tools of `apps.firewall.tools.catalog` in workspaces under one folder."""
+def identities(executable: str, argv: Sequence[str], cwd: str) -> dict[str, str]:
+    """Identify the program and every file among its arguments, by path.
 
-    def __init__(self, workspaces: Path, *, limits: Limits | None = None, python: str = sys.executable) -> None:
-        self.files = HostFiles()
-        self._workspaces = workspaces
-        self._limits = limits or Limits()
-        self._python = python
+    Raises:
+        FileUnreadableError: one of them cannot be read.
+    """
+    program = identity(Path(executable))
+    if program is None:
+        raise FileUnreadableError(f"`{executable}` is no file")
+    found = {executable: program}
+    for argument in argv[1:]:
+        if len(found) > HASHED_FILES_LIMIT or "\0" in argument or len(argument) > 4096:
+            continue
+        path = Path(cwd, argument)
+        content = identity(path)
+        if content is not None:
+            found[str(path)] = content
+    return found
 
-    def runs(self, tool: str) -> bool:
-        return tool in BUILTINS
+
+class Workspaces:
+    """The private folder of each agent, below one folder of the installation."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
 
     def workspace(self, call: Call) -> str:
-        path = self._workspaces / folder_name(call.environment) / folder_name(call.agent)
-        for folder in (self._workspaces, path.parent, path):
+        """Give the folder of the call's agent, made when missing."""
+        path = self._folder / folder_name(call.environment) / folder_name(call.agent)
+        for folder in (self._folder, path.parent, path):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return os.path.realpath(path)
 
     def workdir(self, call: Call, params: JsonObject) -> str:
+        """Give the folder a command starts in.
+
+        Raises:
+            WorkdirError: it is not a folder of the workspace.
+        """
         root = self.workspace(call)
         wanted = params.get("workdir")
         if wanted is None:
@@ -103,27 +119,3 @@ class BuiltinExecutor:
             raise WorkdirError(exc.message) from exc
         except OSError as exc:
             raise WorkdirError(f"`{wanted}` is no folder of the workspace") from exc
-
-    def identities(self, executable: str, argv: Sequence[str], cwd: str) -> dict[str, str]:
-        program = identity(Path(executable))
-        if program is None:
-            raise FileUnreadableError(f"`{executable}` is no file")
-        found = {executable: program}
-        for argument in argv[1:]:
-            if len(found) > HASHED_FILES_LIMIT or "\0" in argument or len(argument) > 4096:
-                continue
-            path = Path(cwd, argument)
-            content = identity(path)
-            if content is not None:
-                found[str(path)] = content
-        return found
-
-    async def run(self, action: Action) -> ToolOutcome:
-        tool = BUILTINS.get(action.tool)
-        if tool is None:
-            return failed("no_executor", f"the tool `{action.tool}` cannot run here")
-        place = Place(root=self.workspace(action.call()), python=self._python, limits=self._limits)
-        command = None
-        if action.argv is not None:
-            command = Command(argv=tuple(action.argv), executable=action.executable, cwd=action.cwd)
-        return await tool.run(action.params, place, command)

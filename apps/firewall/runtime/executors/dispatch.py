@@ -1,0 +1,70 @@
+"""Picks what runs a tool by the executor that its record names."""
+
+from collections.abc import Iterable, Sequence
+
+from apps.firewall.engine.source import ToolEntry
+from apps.firewall.runtime.call import Action, Call, JsonObject
+from apps.firewall.runtime.executors.runner import Runner
+from apps.firewall.runtime.executors.workspaces import HostFiles, Workspaces, identities
+from apps.firewall.tools.catalog import BUILTINS
+from apps.firewall.tools.executors import (
+    BuiltinExecutor,
+    ExecutorInvalidError,
+    ToolExecutor,
+    read_executor,
+)
+from apps.firewall.tools.running import ToolOutcome, failed
+
+
+class Executors:
+    """Fills the port `Executor` with one runner for each kind."""
+
+    def __init__(self, workspaces: Workspaces, runners: Iterable[Runner]) -> None:
+        self.files = HostFiles()
+        self._workspaces = workspaces
+        self._runners = {runner.kind: runner for runner in runners}
+
+    def runs(self, tool: ToolEntry) -> bool:
+        return self._pick(tool) is not None
+
+    def workspace(self, call: Call) -> str:
+        return self._workspaces.workspace(call)
+
+    def workdir(self, call: Call, params: JsonObject) -> str:
+        return self._workspaces.workdir(call, params)
+
+    def identities(self, executable: str, argv: Sequence[str], cwd: str) -> dict[str, str]:
+        return identities(executable, argv, cwd)
+
+    async def run(self, action: Action, tool: ToolEntry) -> ToolOutcome:
+        picked = self._pick(tool)
+        if picked is None or action.tool != tool.name:
+            return failed("no_executor", f"the tool `{action.tool}` cannot run here")
+        runner, executor = picked
+        return await runner.run(action, tool, executor, self._workspaces.workspace(action.call()))
+
+    def _pick(self, tool: ToolEntry) -> tuple[Runner, ToolExecutor] | None:
+        executor = executor_of(tool)
+        if executor is None:
+            return None
+        runner = self._runners.get(executor.kind)
+        return (runner, executor) if runner is not None and runner.runs(tool, executor) else None
+
+
+def executor_of(tool: ToolEntry) -> ToolExecutor | None:
+    """Tell what runs a tool; None for one that has nothing, or that a record describes wrongly.
+
+    The firewall's own tools need no record of it. Nothing else may run under one of their names: rules about
+    commands and files go by these.
+    """
+    if tool.name in BUILTINS:
+        own = tool.plugin is None and (tool.executor or {"kind": BuiltinExecutor.kind}) == {
+            "kind": BuiltinExecutor.kind
+        }
+        return BuiltinExecutor() if own else None
+    if not tool.executor:
+        return None
+    try:
+        return read_executor(tool.executor)
+    except ExecutorInvalidError:
+        return None
