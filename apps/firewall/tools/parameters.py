@@ -3,13 +3,14 @@
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
 import jsonschema_rs
 
 from apps.firewall.errors import FirewallError
-from apps.firewall.tools.definition import JsonObject, schema_digest
+from apps.firewall.tools.definition import Definition, JsonObject, schema_digest
 
 CACHED_SCHEMAS = 1024
 PROBLEMS_LIMIT = 100
@@ -142,3 +143,39 @@ def check_params(schema: JsonObject, params: Mapping[str, Any], *, digest: str |
         if len(problems) >= PROBLEMS_LIMIT:
             break
     return sorted(problems[:PROBLEMS_LIMIT], key=lambda problem: (problem["path"], problem["code"]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A call's params as the tool will get them, or all that is wrong with them.
+
+    Args:
+        params: coerced, filled and transformed; as they were sent when there are problems.
+        warnings: what was changed or left out and the caller should know, each `{"path", "code", "message"}`.
+        problems: every mistake, each `{"path", "code", "message"}`; empty when the call may go on.
+    """
+
+    params: dict[str, Any]
+    warnings: list[Problem] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def prepare_params(
+    definition: Definition,
+    params: Mapping[str, Any],
+    *,
+    release: str = "2026.9",  # noqa: ARG001
+    facts: Mapping[str, Any] | None = None,  # noqa: ARG001
+    folders: Sequence[str] = (),  # noqa: ARG001
+) -> Prepared:
+    """Make a call's params ready for their tool.
+
+    Args:
+        release: the dialect in which a model speaks to file tools.
+        facts: what is known of the caller, by the names that context mappings use.
+        folders: absolute paths of the folders that paths in params may lead into.
+    Raises:
+        SchemaError: the tool's own schema is broken.
+    """
+    problems = check_params(definition.parameters, params, digest=definition.schema_digest)
+    return Prepared(params=dict(params), problems=problems)
