@@ -67,7 +67,7 @@ class ProcessResult:
     error: str = ""
 
 
-class _Capture:
+class Capture:
     """Keeps the two ends of a stream, half of the limit each."""
 
     def __init__(self, limit_bytes: int) -> None:
@@ -119,8 +119,46 @@ async def run_process(
     Raises:
         asyncio.CancelledError: the caller was cancelled; the tree is gone by then.
     """
+    order = order_of(
+        argv,
+        cwd=cwd,
+        env=env,
+        limits=limits,
+        time_limit_s=time_limit_s,
+        executable=executable,
+        workspace=workspace,
+        readable=readable,
+    )
+    temporary = order["temporary"]
+    started = time.monotonic()
+    ours, theirs = socket.socketpair()
+    with contextlib.closing(ours), contextlib.closing(theirs):
+        ours.setblocking(False)
+        supervisor = await start_supervisor(theirs.fileno(), has_input=stdin is not None)
+        theirs.close()
+        run = _Run(supervisor, ours, output_limit_bytes)
+        try:
+            report = await run.follow(order, stdin, time_limit_s + GRACE_S)
+        finally:
+            if Path(temporary).exists():  # the supervisor was killed, or could not
+                await asyncio.shield(asyncio.to_thread(shutil.rmtree, temporary, ignore_errors=True))
+    return _result(report, run, started)
+
+
+def order_of(
+    argv: Sequence[str],
+    *,
+    cwd: str,
+    env: Mapping[str, str],
+    limits: Limits,
+    time_limit_s: float,
+    executable: str | None = None,
+    workspace: str | None = None,
+    readable: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Write the order for a supervisor; `run_process` says what the arguments mean."""
     temporary = str(Path(tempfile.gettempdir(), f"openclaw-run-{secrets.token_hex(12)}").absolute())
-    order = {
+    return {
         "argv": list(argv),
         "executable": executable or argv[0],
         "cwd": cwd,
@@ -134,22 +172,9 @@ async def run_process(
         "python_folders": PYTHON_FOLDERS,
         "readable": [PYTHON_SETTINGS, *readable],
     }
-    started = time.monotonic()
-    ours, theirs = socket.socketpair()
-    with contextlib.closing(ours), contextlib.closing(theirs):
-        ours.setblocking(False)
-        supervisor = await _start_supervisor(theirs.fileno(), has_input=stdin is not None)
-        theirs.close()
-        run = _Run(supervisor, ours, output_limit_bytes)
-        try:
-            report = await run.follow(order, stdin, time_limit_s + GRACE_S)
-        finally:
-            if Path(temporary).exists():  # the supervisor was killed, or could not
-                await asyncio.shield(asyncio.to_thread(shutil.rmtree, temporary, ignore_errors=True))
-    return _result(report, run, started)
 
 
-async def _start_supervisor(control: int, *, has_input: bool) -> asyncio.subprocess.Process:
+async def start_supervisor(control: int, *, has_input: bool) -> asyncio.subprocess.Process:
     """Start the program that holds the tree; it takes its order from the socket `control`.
 
     Started from the loop's own thread on purpose: the kernel ties the death signal to the thread that forks.
@@ -168,6 +193,32 @@ async def _start_supervisor(control: int, *, has_input: bool) -> asyncio.subproc
         pass_fds=(control,),
         start_new_session=True,
     )
+
+
+async def end_supervisor(supervisor: asyncio.subprocess.Process) -> None:
+    """Ask a supervisor to end its tree, then insist, then reap it."""
+    if supervisor.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            supervisor.send_signal(signal.SIGTERM)
+        try:
+            async with asyncio.timeout(GRACE_S):
+                await supervisor.wait()
+        except TimeoutError:
+            with contextlib.suppress(ProcessLookupError):
+                supervisor.kill()
+    await supervisor.wait()
+    supervisor._transport.close()  # type: ignore[attr-defined]
+
+
+async def take_report(control: socket.socket) -> dict[str, Any]:
+    """Take what a supervisor says when its tree is gone; `{}` when it was killed."""
+    loop = asyncio.get_running_loop()
+    received = b""
+    with contextlib.suppress(ConnectionError):
+        while part := await loop.sock_recv(control, CHUNK_BYTES):
+            received += part
+    report: dict[str, Any] = json.loads(received) if received.endswith(b"\n") else {}
+    return report
 
 
 def _result(report: Mapping[str, Any], run: "_Run", started: float) -> ProcessResult:
@@ -190,8 +241,8 @@ class _Run:
     def __init__(self, supervisor: asyncio.subprocess.Process, control: socket.socket, output_limit_bytes: int) -> None:
         self.supervisor = supervisor
         self.control = control
-        self.stdout = _Capture(output_limit_bytes)
-        self.stderr = _Capture(output_limit_bytes)
+        self.stdout = Capture(output_limit_bytes)
+        self.stderr = Capture(output_limit_bytes)
 
     async def follow(self, order: dict[str, Any], stdin: bytes | None, patience_s: float) -> dict[str, Any]:
         """Give the order, carry the streams, and take the report; `{}` when there is none."""
@@ -201,7 +252,7 @@ class _Run:
         except TimeoutError:
             return {}
         finally:
-            await asyncio.shield(self._end())
+            await asyncio.shield(end_supervisor(self.supervisor))
 
     async def _carry(self, order: dict[str, Any], stdin: bytes | None) -> dict[str, Any]:
         loop = asyncio.get_running_loop()
@@ -211,7 +262,7 @@ class _Run:
             streams.create_task(self._feed(stdin))
             streams.create_task(self._drain("stdout"))
             streams.create_task(self._drain("stderr"))
-            report = streams.create_task(self._report())
+            report = streams.create_task(take_report(self.control))
         return report.result()
 
     async def _feed(self, stdin: bytes | None) -> None:
@@ -226,29 +277,6 @@ class _Run:
 
     async def _drain(self, name: Literal["stdout", "stderr"]) -> None:
         stream: asyncio.StreamReader | None = getattr(self.supervisor, name)
-        capture: _Capture = getattr(self, name)
+        capture: Capture = getattr(self, name)
         while stream is not None and (part := await stream.read(CHUNK_BYTES)):
             capture.add(part)
-
-    async def _report(self) -> dict[str, Any]:
-        loop = asyncio.get_running_loop()
-        received = b""
-        with contextlib.suppress(ConnectionError):
-            while part := await loop.sock_recv(self.control, CHUNK_BYTES):
-                received += part
-        report: dict[str, Any] = json.loads(received) if received.endswith(b"\n") else {}
-        return report
-
-    async def _end(self) -> None:
-        """Ask the supervisor to end the tree, then insist, then reap it."""
-        if self.supervisor.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                self.supervisor.send_signal(signal.SIGTERM)
-            try:
-                async with asyncio.timeout(GRACE_S):
-                    await self.supervisor.wait()
-            except TimeoutError:
-                with contextlib.suppress(ProcessLookupError):
-                    self.supervisor.kill()
-        await self.supervisor.wait()
-        self.supervisor._transport.close()  # type: ignore[attr-defined]

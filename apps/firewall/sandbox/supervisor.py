@@ -213,11 +213,12 @@ def reap(main: int) -> int | None:
 
 def watch(main: int, order: dict[str, Any]) -> tuple[str, int | None]:
     deadline = time.monotonic() + order["time_limit_s"]
+    pause = order.get("watch_s", POLL_S)
     while True:
         remaining = deadline - time.monotonic()
         if remaining <= 0:
             return "timed_out", None
-        heard = signal.sigtimedwait(AWAITED, min(POLL_S, remaining))
+        heard = signal.sigtimedwait(AWAITED, min(pause, remaining))
         status = reap(main)
         if status is not None:
             return "ended", status
