@@ -16,7 +16,14 @@ from apps.firewall.engine.compile import Engine
 from apps.firewall.engine.context import CallContext
 from apps.firewall.engine.layers import Layer, layers_of
 from apps.firewall.engine.opening import Applied, Gate, where_of
-from apps.firewall.engine.resolve import Given, Resolution, ResolutionError, resolve
+from apps.firewall.engine.resolve import (
+    Given,
+    Resolution,
+    ResolutionError,
+    finish_resolution,
+    open_resolution,
+    resolve,
+)
 from apps.firewall.engine.snapshot import Snapshot
 from apps.firewall.engine.subagents import LEAF_ROLE, role_deny
 from apps.firewall.engine.warn import Declared, find_warnings
@@ -35,7 +42,9 @@ def decide(snapshot: Snapshot, context: CallContext, tool: str) -> Decision:
             return Decision(tool, False, UNKNOWN_TOOL, None, None, f"there is no tool named `{tool}`")
         tool, bit = name, engine.universe.bits[name]
     try:
-        resolution = resolve(engine, context)
+        resolution = open_resolution(engine, context)
+        if resolution.mask & bit:  # else the opening denies it, whatever the later layers say
+            finish_resolution(engine, resolution)
         if resolution.mask & bit:
             return _decision((tool, True, None, None, None, _ADMITTED))
         return _denial(resolution, tool, bit)
@@ -101,11 +110,6 @@ def explain_with(
 
 PROFILE_LAYERS: Final = ("profile", "provider_profile")
 MIXED_LAYERS: Final = ("sandbox", "subagent")
-_SANDBOX_PLACES: Final = {
-    "agent": "agents.{agent}.tools.sandbox.tools",
-    "global": "tools.sandbox.tools",
-    "default": "built-in sandbox list",
-}
 _ADMITTED: Final = "every layer that applies admits it"
 # a named tuple's own constructor costs a Python call more, on the one path where that counts
 _decision: Final[Callable[[tuple[str, bool, str | None, str | None, str | None, str]], Decision]] = partial(
@@ -115,14 +119,15 @@ _decision: Final[Callable[[tuple[str, bool, str | None, str | None, str | None, 
 
 def _denial(resolution: Resolution, tool: str, bit: int) -> Decision:
     """Walk the layers up to the one that removes a tool."""
-    for gate in resolution.opening.gates:
+    opening = resolution.opening
+    passes_opening = opening.mask & bit
+    for gate in () if passes_opening else opening.gates:
         if gate.removed & bit:
             return Decision(tool, False, gate.layer.key, gate.layer.label, gate.rule, gate.reason)
-    for layers in (resolution.opening.layers, resolution.late):
-        for applied in layers:
-            if not applied[2].mask & bit:
-                rule, _, reason = _why(resolution, applied, bit)
-                return _decision((tool, False, applied[0].key, applied[1], rule, reason))
+    for applied in resolution.late if passes_opening else opening.layers:
+        if not applied[2].mask & bit:
+            rule, _, reason = _why(resolution, applied, bit)
+            return _decision((tool, False, applied[0].key, applied[1], rule, reason))
     raise AssertionError(f"no layer removes {tool}")
 
 
@@ -137,15 +142,15 @@ def _why(resolution: Resolution, applied: Applied, bit: int) -> tuple[str, str |
         return f"{where}.deny {entry}", entry, f"denied by `{entry}` in {where}"
     if layer.key in PROFILE_LAYERS:
         return where, None, f"not in {where}"
-    if layer.key == "sandbox" and resolution.sandbox is not None:
-        where = _SANDBOX_PLACES[resolution.sandbox.allow_source.level].format(agent=resolution.opening.agent_name)
+    if layer.key == "sandbox" and resolution.sandbox_places is not None:
+        where = resolution.sandbox_places[0]
     return f"{where}.allow", None, f"not in the allow list of {where}"
 
 
 def _place_of_entry(resolution: Resolution, layer: str, entry: str | None, where: str) -> str:
     """Return where an entry of a deny list stands, for layers that mix built-in lists with configured ones."""
-    if layer == "sandbox" and resolution.sandbox is not None:
-        return _SANDBOX_PLACES[resolution.sandbox.deny_source.level].format(agent=resolution.opening.agent_name)
+    if layer == "sandbox" and resolution.sandbox_places is not None:
+        return resolution.sandbox_places[1]
     if layer == "subagent":
         built_in = role_deny(resolution.opening.candidates.universe.dialect, LEAF_ROLE)
         return "built-in sub-agent list" if entry in built_in else "tools.subagents.tools"

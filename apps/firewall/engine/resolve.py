@@ -17,13 +17,17 @@ from apps.firewall.engine.layers import LAYERS
 from apps.firewall.engine.names import fold, normalize_name
 from apps.firewall.engine.opening import Applied, Opening, Question, build_opening
 from apps.firewall.engine.policy import Policy
-from apps.firewall.engine.sandbox_policy import SandboxPolicy
 from apps.firewall.engine.senders import Sender
 from apps.firewall.engine.session import Session, session_of
 from apps.firewall.engine.session_key import normalize_agent_id, whole_depth
 from apps.firewall.errors import FirewallError
 
 WEBCHAT: Final = "webchat"
+_SANDBOX_PLACES: Final = {
+    "agent": "agents.{agent}.tools.sandbox.tools",
+    "global": "tools.sandbox.tools",
+    "default": "built-in sandbox list",
+}
 _ROLES: Final = ("main", "orchestrator", "leaf")
 
 
@@ -71,7 +75,10 @@ class Talk(NamedTuple):
 
 
 class Resolution:
-    """A context's layers and the mask of what passes them all."""
+    """A context's layers and the mask of what passes them all.
+
+    `sandbox_places` says where the sandbox's allow list and its deny list stand, where its layer applies.
+    """
 
     __slots__ = (
         "context",
@@ -81,7 +88,7 @@ class Resolution:
         "late",
         "mask",
         "opening",
-        "sandbox",
+        "sandbox_places",
         "sender",
         "talk",
     )
@@ -96,7 +103,7 @@ class Resolution:
         depth = context.subagent_depth
         self.depth = depth if depth > talk.depth else talk.depth
         self.delegated = False
-        self.sandbox: SandboxPolicy | None = None
+        self.sandbox_places: tuple[str, str] | None = None
         self.sender = Sender(
             context.sender_id,
             context.sender_username,
@@ -123,8 +130,7 @@ def resolve(engine: Engine, context: CallContext, given: Given | None = None) ->
         ResolutionError: nothing can be decided; the message says why.
     """
     resolution = open_resolution(engine, context, given)
-    selectors = _USUAL if context.runtime_tools is None and context.stored_session is None else _SELECTORS_OF
-    _apply(engine, resolution, selectors[engine.dialect.release], given)
+    finish_resolution(engine, resolution, given)
     return resolution
 
 
@@ -166,6 +172,13 @@ def open_resolution(engine: Engine, context: CallContext, given: Given | None = 
     if context.stored_session is not None:
         _read_stored(engine, resolution, context.stored_session)
     return resolution
+
+
+def finish_resolution(engine: Engine, resolution: Resolution, given: Given | None = None) -> None:
+    """Apply the layers that an open resolution still lacks."""
+    context = resolution.context
+    selectors = _USUAL if context.runtime_tools is None and context.stored_session is None else _SELECTORS_OF
+    _apply(engine, resolution, selectors[engine.dialect.release], given)
 
 
 def apply_layers(engine: Engine, resolution: Resolution, keys: Iterable[str], given: Given | None = None) -> None:
@@ -293,11 +306,13 @@ def _sandbox(engine: Engine, resolution: Resolution, given: Given | None) -> App
         return _built_in("sandbox", opening, Policy(given.sandbox.allow, given.sandbox.deny))
     if not resolution.context.sandboxed:
         return None
-    kept: tuple[SandboxPolicy, Applied] | None = opening.later.get("sandbox")
+    kept: tuple[tuple[str, str], Applied] | None = opening.later.get("sandbox")
     if kept is None:
         sandbox = engine.sandbox_of(opening.agent)
-        kept = opening.later["sandbox"] = sandbox, _built_in("sandbox", opening, sandbox.policy)
-    resolution.sandbox = kept[0]
+        allow, deny = _SANDBOX_PLACES[sandbox.allow_source.level], _SANDBOX_PLACES[sandbox.deny_source.level]
+        places = allow.format(agent=opening.agent_name), deny.format(agent=opening.agent_name)
+        kept = opening.later["sandbox"] = places, _built_in("sandbox", opening, sandbox.policy)
+    resolution.sandbox_places = kept[0]
     return kept[1]
 
 
