@@ -126,6 +126,7 @@ def _model_changes(
     for event in _later(model, environment, mark).select_related("pgh_context").order_by("pgh_id"):
         events.setdefault(event.pgh_obj_id, []).append(event)
     before = _states(model, list(events), mark)
+    _join_made_again(model, events, before, places)
     made = 0
     for identifier, later in events.items():
         for change in _record_changes(model, before.get(identifier), later, places):
@@ -133,6 +134,25 @@ def _model_changes(
                 return
             made += 1
             yield change
+
+
+def _join_made_again(
+    model: type[PolicyRecord], events: dict[UUID, list[Any]], before: dict[UUID, Any], places: Places
+) -> None:
+    """Let a record that was deleted and made again in the same place be one record, changed or not."""
+    gone = {
+        places.of(before[identifier], model): identifier
+        for identifier, later in events.items()
+        if identifier in before and later[-1].pgh_label == "delete"
+    }
+    if not gone:
+        return
+    for identifier, later in list(events.items()):
+        if identifier not in before and later[-1].pgh_label != "delete":
+            earlier = gone.pop(places.of(later[-1], model), None)
+            if earlier is not None:
+                before[identifier] = before.pop(earlier)
+                del events[earlier]
 
 
 def _states(model: type[PolicyRecord], records: list[UUID], mark: int) -> dict[UUID, Any]:
@@ -185,11 +205,13 @@ def _fields(model: type[PolicyRecord]) -> list[str]:
 
 
 def _differences(model: type[PolicyRecord], old: Any, new: Any) -> dict[str, tuple[Any, Any]]:
-    return {
-        name: (with_notes(getattr(old, name)), with_notes(getattr(new, name)))
-        for name in _fields(model)
-        if repr(getattr(old, name)) != repr(getattr(new, name))
-    }
+    found = {}
+    for name in _fields(model):
+        if repr(getattr(old, name)) != repr(getattr(new, name)):
+            told = with_notes(getattr(old, name)), with_notes(getattr(new, name))
+            if repr(told[0]) != repr(told[1]):  # a secret that was sealed again is the same secret
+                found[name] = told
+    return found
 
 
 def _summary(model: type[PolicyRecord], event: Any) -> dict[str, Any]:

@@ -164,6 +164,25 @@ def test_what_was_changed_and_changed_back_is_no_change(first: Publication, draf
     assert draft_changes(draft) == []
 
 
+def test_another_document_and_then_the_first_again_is_no_change(first: Publication, draft: Any) -> None:
+    document_import(draft, '{"agents": {"entries": {"other": {}}}}', by=None)
+    assert draft_changes(draft) != []
+
+    document_import(draft, SAMPLE.read_text(), by=None)
+
+    assert draft_changes(draft) == []
+
+
+def test_a_record_made_again_with_another_value_is_one_change(first: Publication, draft: Any) -> None:
+    document_import(draft, '{"agents": {"entries": {"other": {}}}}', by=None)
+    document_import(draft, SAMPLE.read_text().replace("name:Bob", "name:Rob"), by=None)
+
+    assert {(item.action, item.label) for item in draft_changes(draft)} == {
+        ("deleted", "tools.toolsBySender.name:Bob"),
+        ("created", "tools.toolsBySender.name:Rob"),
+    }
+
+
 def test_raw_writes_cannot_escape_the_change_log(first: Publication, draft: Any) -> None:
     Agent.objects.filter(environment=draft, key="ops").update(profile="full")
     with connection.cursor() as cursor:

@@ -8,7 +8,7 @@ from apps.accounts.access import Permission
 from apps.console.gate import ConsoleRequest, gate
 from apps.policies.selectors import draft_change_count, draft_changes
 
-EXACT_UP_TO = 100
+EXACT_UP_TO = 600
 
 
 @require_safe
@@ -21,5 +21,5 @@ def draft_pill(request: ConsoleRequest) -> HttpResponse:
     """
     number = draft_change_count(request.environment) if request.environment else 0
     if request.environment and 0 < number <= EXACT_UP_TO:
-        number = len({change.record for change in draft_changes(request.environment)})
+        number = len({change.record for change in draft_changes(request.environment, limit=EXACT_UP_TO)})
     return render(request, "console/draft/_pill.html", {"number": number})
