@@ -29,6 +29,8 @@ class EntryKind(StrEnum):
     EXPORT = "export"
     USER_CHANGE = "user_change"
     IMPORT = "import"
+    TOOL_CHANGE = "tool_change"
+    SOURCE_CHANGE = "source_change"
 
 
 # Entries that belong to one call and are useless without its id.

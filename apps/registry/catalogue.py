@@ -1,15 +1,18 @@
 """The tools that a release of OpenClaw brings, as this registry lists them."""
 
+from dataclasses import replace
+
 from apps.firewall.engine.dialect import CatalogueTool, Dialect, dialect_named
 from apps.firewall.tools.builtin.exec import DEFINITION as EXEC
 from apps.firewall.tools.builtin.read import DEFINITION as READ
 from apps.firewall.tools.builtin.write import DEFINITION as WRITE
-from apps.registry.definitions import OPEN_SCHEMA, ToolDefinition
+from apps.firewall.tools.definition import OPEN_SCHEMA, Definition
+from apps.firewall.tools.executors import BuiltinExecutor
 
 BUILT_IN = {definition.name: definition for definition in (READ, WRITE, EXEC)}
 
 
-def catalogue_of(release: str) -> tuple[ToolDefinition, ...]:
+def catalogue_of(release: str) -> tuple[Definition, ...]:
     """List the core tools of a release in its order.
 
     A tool that ships here has its real schema; any other takes whatever object it is sent, because its
@@ -19,17 +22,20 @@ def catalogue_of(release: str) -> tuple[ToolDefinition, ...]:
     return tuple(_definition(dialect, tool) for tool in dialect.catalogue)
 
 
-def _definition(dialect: Dialect, tool: CatalogueTool) -> ToolDefinition:
+def _definition(dialect: Dialect, tool: CatalogueTool) -> Definition:
     built_in = BUILT_IN.get(tool.name)
+    is_owners = tool.name in dialect.owner_only
+    if built_in is not None:
+        return replace(built_in, section=tool.section, owner_only=is_owners)
     label = tool.label if tool.label != tool.name else tool.name.replace("_", " ").capitalize()
-    return ToolDefinition(
-        name=tool.name,
-        label=built_in.label if built_in else label,
-        description=built_in.description if built_in else "",
-        section=tool.section,
-        params_schema=dict(built_in.parameters) if built_in else dict(OPEN_SCHEMA),
-        owner_only=tool.name in dialect.owner_only,
+    return Definition(
+        name=tool.name, label=label, section=tool.section, parameters=dict(OPEN_SCHEMA), owner_only=is_owners
     )
+
+
+def executor_of_core(name: str) -> BuiltinExecutor | None:
+    """Name what runs a core tool here; None for those that only OpenClaw itself runs."""
+    return BuiltinExecutor() if name in BUILT_IN else None
 
 
 def groups_of(release: str) -> dict[str, tuple[str, ...]]:

@@ -35,6 +35,36 @@ class ToolStateError(RegistryError):
     code = "tool_state_refused"
 
 
+class DriftPendingError(RegistryError):
+    """A tool's definition has changed and waits for an admin."""
+
+    code = "drift_pending"
+
+
+class DriftDecidedError(RegistryError):
+    """Somebody accepted or dismissed the change already, or a later one took its place."""
+
+    code = "drift_decided"
+
+
+class SourceInvalidError(RegistryError):
+    """A discovery source breaks a rule; `details` names fields, settings as `settings.url`."""
+
+    code = "source_invalid"
+
+
+class SourceBusyError(RegistryError):
+    """Somebody looks through the source right now."""
+
+    code = "source_busy"
+
+
+class SourceInUseError(RegistryError):
+    """A source brings tools that are offered; they must go first."""
+
+    code = "source_in_use"
+
+
 class RecordChangedError(RegistryError):
     """Somebody saved the record first.
 

@@ -12,10 +12,10 @@ from apps.firewall.engine.context import CallContext
 from apps.firewall.engine.decide import decide, explain
 from apps.firewall.engine.openclaw_json import parse_document
 from apps.firewall.engine.snapshot import build_snapshot
+from apps.firewall.tools.definition import Definition
 from apps.policies.compiler import compile_draft, tool_entries
 from apps.policies.selectors import agent_get, approvals_export, document_export, draft_diff, draft_snapshot
 from apps.policies.services import agent_create, document_import, draft_start, profile_create, publish, record_update
-from apps.registry.definitions import ToolDefinition
 from apps.registry.services import tools_import
 
 SAMPLES = Path(__file__).parent.parent / "samples"
@@ -83,7 +83,7 @@ def test_a_profile_of_our_own_decides(environment: Any, admin: Any) -> None:
 
 
 def test_tools_of_servers_belong_to_the_bundle(environment: Any, admin: Any) -> None:
-    definition = ToolDefinition(name="tracker__find", params_schema={"type": "object"})
+    definition = Definition(name="tracker__find", parameters={"type": "object"})
     tools_import(environment, [definition], source="mcp", server_name="tracker", state="active")
     draft_start(environment, by=admin)
     agent_create(environment, "main", by=admin, allow=["bundle-mcp"])

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from apps.firewall.tools.definition import Definition
 from apps.policies.models import Agent
 from apps.policies.selectors import LintFinding, lint, lint_record
 from apps.policies.services import document_import
-from apps.registry.definitions import ToolDefinition
 from apps.registry.services import tools_import
 
 pytestmark = pytest.mark.django_db
@@ -106,7 +106,7 @@ def test_agents_and_providers_that_mean_the_same_are_named(found: Any) -> None:
 
 
 def test_a_sandbox_that_hides_mcp_tools_is_named(found: Any, environment: Any) -> None:
-    definition = ToolDefinition(name="tracker__find", params_schema={"type": "object"})
+    definition = Definition(name="tracker__find", parameters={"type": "object"})
     tools_import(environment, [definition], source="mcp", server_name="tracker", state="active")
     agents = {"defaults": {"sandbox": {"mode": "all"}}, "entries": {"main": {}}}
     (finding,) = found({"agents": agents})

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from apps.accounts.errors import PermissionDeniedError
+from apps.firewall.tools.definition import Definition
 from apps.registry import selectors, services
-from apps.registry.definitions import ToolDefinition
 from apps.registry.errors import RecordChangedError, ToolInvalidError, ToolStateError
 from apps.registry.models import Environment, Plugin, Tool
 
@@ -20,8 +20,8 @@ def plugin(environment: Environment) -> Plugin:
     return services.plugin_save(environment, key="search")
 
 
-def definitions(*names: str) -> list[ToolDefinition]:
-    return [ToolDefinition(name=name, params_schema=SCHEMA) for name in names]
+def definitions(*names: str) -> list[Definition]:
+    return [Definition(name=name, parameters=SCHEMA) for name in names]
 
 
 def tool(environment: Environment, name: str) -> Tool:
@@ -66,7 +66,7 @@ def test_one_servers_list_leaves_the_others_alone(environment: Environment) -> N
 def test_a_new_list_keeps_the_state_that_people_set(environment: Environment, plugin: Plugin, admin: Any) -> None:
     services.tools_import(environment, definitions("find"), source="plugin", plugin=plugin)
     services.tool_set_state(tool(environment, "find"), state="quarantined", reason="odd", by=admin)
-    changed = [ToolDefinition(name="find", description="new", params_schema=SCHEMA)]
+    changed = [Definition(name="find", description="new", parameters=SCHEMA)]
     services.tools_import(environment, changed, source="plugin", plugin=plugin)
     assert (tool(environment, "find").state, tool(environment, "find").description) == ("quarantined", "new")
 
@@ -80,18 +80,18 @@ def test_nobody_takes_the_name_of_a_core_tool(environment: Environment, name: st
 
 def test_every_mistake_is_named_at_once_and_nothing_is_changed(environment: Environment) -> None:
     wrong = [
-        ToolDefinition(name="fine"),
-        ToolDefinition(name="has space"),
-        ToolDefinition(name="list", params_schema={"type": "array"}),
-        ToolDefinition(name="broken", params_schema={"type": "object", "properties": 7}),
-        ToolDefinition(name="FINE"),
+        Definition(name="fine"),
+        Definition(name="has space"),
+        Definition(name="list", parameters={"type": "array"}),
+        Definition(name="broken", parameters={"type": "object", "properties": 7}),
+        Definition(name="FINE"),
     ]
     with pytest.raises(ToolInvalidError) as caught:
         services.tools_import(environment, wrong, source="mcp", server_name="s")
     assert {(row["path"], row["code"]) for row in caught.value.details} == {
         ("tools[1].name", "bad_name"),
-        ("tools[2].params_schema", "not_an_object"),
-        ("tools[3].params_schema", "bad_schema"),
+        ("tools[2].parameters", "not_an_object"),
+        ("tools[3].parameters", "bad_schema"),
         ("tools[4].name", "twice"),
     }
     assert not Tool.objects.filter(environment=environment, server_name="s").exists()
@@ -187,14 +187,3 @@ def test_a_tool_goes_these_ways(environment: Environment, path: list[str], ends:
 def test_a_tool_does_not_go_back_to_where_it_began(environment: Environment, state: str) -> None:
     with pytest.raises(ToolStateError, match=f"`{state}`"):
         services.tool_set_state(tool(environment, "exec"), state=state)
-
-
-def test_a_definition_is_read_as_servers_write_it() -> None:
-    read = ToolDefinition.from_json({"name": "find", "description": None, "inputSchema": SCHEMA, "ownerOnly": True})
-    assert (read.name, read.params_schema, read.owner_only) == ("find", SCHEMA, True)
-
-
-@pytest.mark.parametrize("document", [{"name": 7}, {"name": "x", "inputSchema": []}, {"name": "x", "label": {}}])
-def test_a_definition_with_wrong_types_is_refused(document: dict[str, Any]) -> None:
-    with pytest.raises(ToolInvalidError):
-        ToolDefinition.from_json(document)

@@ -9,11 +9,12 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from apps.accounts.models import User
+from apps.firewall.tools.definition import Definition
+from apps.firewall.tools.definition_json import read_definition
 from apps.policies.errors import DraftNotEmptyError
 from apps.policies.locks import draft_lock
 from apps.policies.models import Agent
 from apps.policies.services.documents import ImportReport, document_import
-from apps.registry.definitions import ToolDefinition
 from apps.registry.models import Environment, ToolSource
 from apps.registry.services import plugin_save, tools_import
 
@@ -46,8 +47,8 @@ def _register(environment: Environment, by: User | None) -> None:
         tools_import(environment, definitions, source=ToolSource.MCP, server_name=server["name"], by=by)
 
 
-def _definitions(tools: Iterable[Mapping[str, Any]]) -> list[ToolDefinition]:
-    return [ToolDefinition.from_json(tool) for tool in tools]
+def _definitions(tools: Iterable[Mapping[str, Any]]) -> list[Definition]:
+    return [read_definition(tool) for tool in tools]
 
 
 def _read(name: str) -> str:

@@ -1,0 +1,79 @@
+"""What every change of this room does: check the right, sign the change log, compare versions, write what differs."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import pghistory
+from django.contrib.auth.models import AnonymousUser
+from django.core.exceptions import ValidationError
+from django.db import models, transaction
+
+from apps.accounts.access import Permission, Principal, require
+from apps.registry.errors import RecordChangedError
+from apps.registry.models import DiscoverySource, Plugin, Tool, ToolGroup
+
+By = Principal | None
+"""A person, a token, or None for the system itself."""
+
+Versioned = Tool | Plugin | ToolGroup | DiscoverySource
+
+
+def actor_of(by: By) -> str:
+    """Name a principal as audit and the change log do."""
+    return "system" if by is None or isinstance(by, AnonymousUser) else by.actor
+
+
+@contextmanager
+def change(by: By, *, permission: Permission = Permission.POLICY_WRITE, actor: str = "") -> Iterator[None]:
+    """Check the right to change, and do it in one transaction that the change log signs with the actor.
+
+    Args:
+        actor: who the log names when the system itself acts for somebody.
+    Raises:
+        PermissionDeniedError: `by` lacks the permission.
+    """
+    if by is not None:
+        require(by, permission)
+    with transaction.atomic(), pghistory.context(actor=actor or actor_of(by)):
+        yield
+
+
+def check_version(record: Versioned, expected: int | None, fields: Mapping[str, Any]) -> None:
+    """Refuse a change that was made in view of an older version; None takes whatever is there.
+
+    Raises:
+        RecordChangedError: with both sides.
+    """
+    if expected is not None and record.version != expected:
+        theirs = {name: getattr(record, name) for name in fields} | {"version": record.version}
+        raise RecordChangedError(mine=dict(fields), theirs=theirs)
+
+
+def write_fields(record: Versioned, fields: Mapping[str, Any]) -> bool:
+    """Write the fields that differ as one new version.
+
+    Returns:
+        Whether anything differed.
+    """
+    differing = {name: value for name, value in fields.items() if getattr(record, name) != value}
+    if not differing:
+        return False
+    for name, value in differing.items():
+        setattr(record, name, value)
+    record.version += 1
+    record.save(update_fields=[*differing, "version", "updated_at"])
+    return True
+
+
+def field_problems(record: models.Model, *, exclude: tuple[str, ...] = ()) -> list[dict[str, str]]:
+    """List what a record's own constraints say against it, as details of an error."""
+    try:
+        record.full_clean(exclude=exclude)
+    except ValidationError as exc:
+        return [
+            {"path": "" if field == "__all__" else field, "code": "invalid", "message": message}
+            for field, messages in exc.message_dict.items()
+            for message in messages
+        ]
+    return []

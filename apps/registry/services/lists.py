@@ -1,0 +1,149 @@
+"""Whole lists of tools: what the core catalogue, a plugin, a server or a client brings at once."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from apps.events.notices import announce
+from apps.firewall.engine.dialect import dialect_named
+from apps.firewall.tools.definition import Definition
+from apps.firewall.tools.executors import ToolExecutor, executor_json
+from apps.registry.definitions import definition_fields, pinned_digest, pinned_json, raise_mistakes
+from apps.registry.errors import ToolInvalidError
+from apps.registry.models import Environment, Plugin, Tool, ToolSource, ToolState
+from apps.registry.services.changing import By, change, write_fields
+
+GONE = "no longer offered"
+NO_EXECUTORS: Mapping[str, ToolExecutor | None] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Whose tools they are: a list replaces only what has the same origin."""
+
+    source: str
+    plugin_id: Any = None
+    server_name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportOutcome:
+    """Names of the tools that an import added, changed, or found gone and unregistered."""
+
+    created: tuple[str, ...]
+    updated: tuple[str, ...]
+    removed: tuple[str, ...]
+
+    @property
+    def changed(self) -> int:
+        return len(self.created) + len(self.updated) + len(self.removed)
+
+
+def tools_import(
+    environment: Environment,
+    definitions: Sequence[Definition],
+    *,
+    source: str,
+    plugin: Plugin | None = None,
+    server_name: str = "",
+    state: str = ToolState.ACTIVE,
+    by: By = None,
+) -> ImportOutcome:
+    """Take over the whole list of tools that one plugin, server, client or channel brings.
+
+    A known tool keeps its state; one that came back after it was unregistered is new again; one that is no longer
+    in the list is unregistered. Who imports a list accepts its definitions.
+
+    Args:
+        source: `plugin` (needs `plugin`), `mcp` (needs `server_name`), `client` or `channel`.
+        state: of new tools.
+    Raises:
+        PermissionDeniedError, ToolInvalidError: every mistake of all definitions; nothing is changed.
+    """
+    if source == ToolSource.CORE or source not in ToolSource.values:
+        raise ToolInvalidError(_("tools cannot be imported as `%(source)s`") % {"source": source})
+    if (source == ToolSource.PLUGIN) != (plugin is not None) or (source == ToolSource.MCP) != bool(server_name):
+        raise ToolInvalidError(_("plugin tools need their plugin, MCP tools their server, others neither"))
+    raise_mistakes(definitions)
+    origin = Origin(source=source, plugin_id=plugin.pk if plugin else None, server_name=server_name)
+    with change(by):
+        outcome = list_save(environment, definitions, origin, state=state)
+        if outcome.changed:
+            announce("registry.changed", id=environment.pk, environment=environment.slug)
+    return outcome
+
+
+def list_save(
+    environment: Environment,
+    definitions: Sequence[Definition],
+    origin: Origin,
+    *,
+    state: str,
+    executors: Mapping[str, ToolExecutor | None] = NO_EXECUTORS,
+) -> ImportOutcome:
+    """Write a checked list; the caller holds the transaction.
+
+    Raises:
+        ToolInvalidError: names that others have.
+    """
+    everything = {tool.name.lower(): tool for tool in Tool.objects.select_for_update().filter(environment=environment)}
+    ours = asdict(origin)
+    known = {name: tool for name, tool in everything.items() if all(getattr(tool, k) == v for k, v in ours.items())}
+    is_core = origin.source == ToolSource.CORE
+    _check_names(environment, definitions, taken=everything.keys() - known.keys(), is_core=is_core)
+    # Core tools keep the order of the catalogue; what others bring follows, in the order it came.
+    start = 0 if is_core else max((tool.position for tool in everything.values()), default=-1) + 1
+    new, updated = [], []
+    for offset, definition in enumerate(definitions):
+        tool = known.pop(definition.name.lower(), None)
+        fields = row_fields(definition, executors.get(definition.name))
+        if tool is not None and tool.digest == fields["digest"]:
+            fields = {}  # what people have changed of the same definition stays
+        if tool is None:
+            new.append(Tool(environment=environment, state=state, position=start + offset, **ours, **fields))
+            continue
+        if is_core:
+            fields["position"] = offset
+        if tool.state == ToolState.UNREGISTERED:
+            fields |= {"state": state, "state_reason": ""}
+        if write_fields(tool, fields):
+            updated.append(definition.name)
+    Tool.objects.bulk_create(new)
+    removed = [tool for tool in known.values() if tool.state != ToolState.UNREGISTERED]
+    for tool in removed:
+        write_fields(tool, {"state": ToolState.UNREGISTERED, "state_reason": GONE})
+    return ImportOutcome(tuple(tool.name for tool in new), tuple(updated), tuple(sorted(tool.name for tool in removed)))
+
+
+def row_fields(definition: Definition, executor: ToolExecutor | None) -> dict[str, Any]:
+    """Give the columns of a definition, of what runs it, and the digest of both."""
+    return definition_fields(definition) | {
+        "executor": {} if executor is None else executor_json(executor),
+        "digest": pinned_digest(pinned_json(definition, executor)),
+    }
+
+
+def name_problem(environment: Environment, name: str, *, taken: set[str]) -> dict[str, str] | None:
+    """Say why a tool that is not of the core cannot have a name: another has it, or it means a core tool."""
+    aliases = dialect_named(environment.dialect).aliases
+    if name.lower() in taken:
+        message = _("another tool is named `%(name)s`") % {"name": name}
+        return {"path": "name", "code": "taken", "message": message}
+    if name.lower() in aliases:
+        message = _("`%(name)s` is another name of the core tool `%(tool)s`") % {
+            "name": name,
+            "tool": aliases[name.lower()],
+        }
+        return {"path": "name", "code": "alias", "message": message}
+    return None
+
+
+def _check_names(
+    environment: Environment, definitions: Sequence[Definition], *, taken: set[str], is_core: bool
+) -> None:
+    problems = [name_problem(environment, definition.name, taken=taken) for definition in definitions]
+    details = [problem for problem in problems if problem is not None and not (is_core and problem["code"] == "alias")]
+    if details:
+        raise ToolInvalidError(_("some tools cannot have their names: see details"), details)

@@ -1,0 +1,60 @@
+"""Plugins: who brings tools, and the id that policies name."""
+
+from django.utils.translation import gettext as _
+
+from apps.events.notices import announce
+from apps.firewall.tools.definition_json import NAME, NAME_RULE
+from apps.registry.errors import ToolInvalidError
+from apps.registry.models import Environment, Plugin
+from apps.registry.services.changing import By, change, check_version, write_fields
+
+
+def plugin_save(
+    environment: Environment,
+    *,
+    key: str,
+    name: str = "",
+    description: str = "",
+    release: str = "",
+    is_enabled: bool = True,
+    expected_version: int | None = None,
+    by: By = None,
+) -> Plugin:
+    """Add a plugin, or change the one with this key.
+
+    Args:
+        key: the id that policies name; kept as written, found in any case.
+        expected_version: of the one that was shown; None takes whatever is there.
+    Raises:
+        PermissionDeniedError, ToolInvalidError: not a key; RecordChangedError.
+    """
+    if not NAME.fullmatch(key):
+        details = [{"path": "key", "code": "bad_name", "message": NAME_RULE}]
+        raise ToolInvalidError(_("`%(key)s` cannot be the id of a plugin") % {"key": key[:128]}, details)
+    fields = {"name": name or key, "description": description, "release": release, "is_enabled": is_enabled}
+    with change(by):
+        plugin = Plugin.objects.select_for_update().filter(environment=environment, key__iexact=key).first()
+        if plugin is None:
+            plugin = Plugin.objects.create(environment=environment, key=key, **fields)
+        else:
+            check_version(plugin, expected_version, fields)
+            if not write_fields(plugin, fields):
+                return plugin
+        announce("registry.changed", id=plugin.pk, environment=environment.slug)
+    return plugin
+
+
+def plugin_set_enabled(
+    plugin: Plugin, *, is_enabled: bool, expected_version: int | None = None, by: By = None
+) -> Plugin:
+    """Switch a plugin on or off. Calls to the tools of one that is off are refused at once.
+
+    Raises:
+        PermissionDeniedError, RecordChangedError.
+    """
+    with change(by):
+        plugin = Plugin.objects.select_for_update(of=("self",)).select_related("environment").get(pk=plugin.pk)
+        check_version(plugin, expected_version, {"is_enabled": is_enabled})
+        if write_fields(plugin, {"is_enabled": is_enabled}):
+            announce("registry.changed", id=plugin.pk, environment=plugin.environment.slug)
+    return plugin
