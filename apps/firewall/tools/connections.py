@@ -8,6 +8,7 @@ import ipaddress
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Protocol, TypeAlias, get_args
+from urllib.parse import urlsplit
 
 from apps.firewall.errors import FirewallError
 
@@ -161,7 +162,8 @@ def read_connection(*, source: str, kind: str, settings: Mapping[str, Any], secr
     Args:
         settings: any of `url`, `headers`, `auth_token`, `command` (a list, the program first), `env`, `cwd`, `ca`,
             `signing` (`algorithm`, `key`, `key_id`), `allow_domains`, `deny_domains`, `allow_networks`, `ports`,
-            `schemes`; members of other names are left to whoever knows the kind.
+            `schemes`; members of other names are left to whoever knows the kind. Where no ports are given, that of
+            the URL is allowed besides the usual ones.
     Raises:
         ConnectionInvalidError: with every mistake.
         SecretMissingError: a named secret is not there.
@@ -245,6 +247,13 @@ class _Reader:
             return None
         return Signing(algorithm=value["algorithm"], key=value["key"], key_id=value.get("key_id", ""))
 
+    def _own_port(self) -> tuple[int, ...]:
+        try:
+            port = urlsplit(self.text("url")).port
+        except ValueError:  # the connector says what is wrong with it
+            return ()
+        return (port,) if port else ()
+
     def rules(self) -> AddressRules:
         networks = self.listed("allow_networks")
         for position, network in enumerate(networks):
@@ -252,7 +261,7 @@ class _Reader:
                 ipaddress.ip_network(network)
             except ValueError as exc:
                 self.wrong(f"allow_networks[{position}]", str(exc), "bad_value")
-        ports = self.settings.get("ports", DEFAULT_PORTS)
+        ports = self.settings.get("ports") or (*DEFAULT_PORTS, *self._own_port())
         if not isinstance(ports, list | tuple) or not all(type(each) is int and 0 < each < 65536 for each in ports):
             self.wrong("ports", "must be a list of numbers from 1 to 65535")
             ports = DEFAULT_PORTS

@@ -77,3 +77,9 @@ def test_every_mistake_is_told_at_its_place() -> None:
 def test_secrets_are_filled_in_at_any_depth() -> None:
     document = {"a": [{"b": {"$secret": "key"}}, 1], "c": {"$secret": "key", "and": "more"}}
     assert fill_secrets(document, SECRETS) == {"a": [{"b": "hush-hush"}, 1], "c": {"$secret": "key", "and": "more"}}
+
+
+def test_the_port_of_the_url_is_allowed_where_no_ports_are_given() -> None:
+    assert made(url="https://tools.example:9443/", ports=None).rules.ports == (80, 443, 9443)
+    assert made(url="https://tools.example/", ports=[]).rules.ports == (80, 443)
+    assert made(url="https://tools.example:9443/").rules.ports == (443, 8443)

@@ -1,0 +1,108 @@
+"""What may stand in a URL. Strict: two programs that read one text differently are how a check is passed by."""
+
+import ipaddress
+import re
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+from apps.firewall.tools.connections import AddressRules
+from apps.firewall.tools.connector.addresses import Address
+from apps.firewall.tools.connector.errors import UrlRefusedError
+
+URL_LIMIT: Final = 8192
+PORTS: Final = {"https": 443, "http": 80}
+
+_PLAIN: Final = re.compile(r"[!#-;=?-Z\[\]_a-z~]*")  # printable ASCII without space " < > \ ^ ` { | }
+_PLACE: Final = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:(?P<port>[0-9]{1,5}))?")
+_LABEL: Final = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
+_NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """Where a URL leads, in the spelling of rules: lower case, an IPv6 address without brackets.
+
+    Args:
+        address: set when the host is an address.
+    """
+
+    scheme: str
+    host: str
+    port: int
+    address: Address | None = None
+
+    @property
+    def origin(self) -> tuple[str, str, int]:
+        return (self.scheme, self.host, self.port)
+
+
+def check_url(url: str, rules: AddressRules) -> Target:
+    """Read a URL and hold it against the rules; what its name resolves to is checked when it is connected to.
+
+    Raises:
+        UrlRefusedError: it has a user, an odd spelling, or a scheme, port or name that the rules do not allow.
+    """
+    target = read_target(url)
+    if target.scheme not in rules.schemes:
+        raise UrlRefusedError(f"addresses must begin with {' or '.join(rules.schemes)}, not `{target.scheme}`")
+    if target.port not in rules.ports:
+        raise UrlRefusedError(f"the port {target.port} of `{target.host}` is not allowed")
+    if any(_fits(target.host, pattern) for pattern in rules.domains_denied):
+        raise UrlRefusedError(f"the name `{target.host}` is denied")
+    if rules.domains_allowed and not any(_fits(target.host, pattern) for pattern in rules.domains_allowed):
+        raise UrlRefusedError(f"the name `{target.host}` is not among those allowed")
+    return target
+
+
+def read_target(url: str) -> Target:
+    """Read where a URL leads, by its spelling alone.
+
+    Raises:
+        UrlRefusedError: it is not http or https, or not in its plain spelling.
+    """
+    if len(url) > URL_LIMIT or not _PLAIN.fullmatch(url):
+        raise UrlRefusedError("the address has characters that must be written otherwise, or is too long")
+    try:
+        parts = urlsplit(url)
+    except ValueError as exc:
+        raise UrlRefusedError(f"the address cannot be read: {exc}") from exc
+    if parts.scheme not in PORTS:
+        raise UrlRefusedError(f"addresses must begin with https or http, not `{parts.scheme}`")
+    if "@" in parts.netloc:
+        raise UrlRefusedError("the address names a user: leave out what stands before `@`")
+    place = _PLACE.fullmatch(parts.netloc)
+    if place is None:
+        raise UrlRefusedError(f"`{parts.netloc[:80]}` is no name of a host with or without a port")
+    port = int(place["port"] or PORTS[parts.scheme])
+    host = place["host"].lower()
+    if host.startswith("["):
+        return _of_v6(parts.scheme, host, port)
+    return Target(scheme=parts.scheme, host=host, port=port, address=_address(host))
+
+
+def _of_v6(scheme: str, host: str, port: int) -> Target:
+    try:
+        address = ipaddress.IPv6Address(host.strip("[]"))
+    except ValueError as exc:
+        raise UrlRefusedError(f"`{host}` is no IPv6 address") from exc
+    return Target(scheme=scheme, host=str(address), port=port, address=address)
+
+
+def _address(host: str) -> Address | None:
+    labels = host.split(".")
+    if _NUMBER.fullmatch(labels[-1]):  # some programs read 127.1, 0x7f.1, 0177.0.0.1 and 2130706433 as addresses
+        try:
+            return ipaddress.IPv4Address(host)
+        except ValueError as exc:
+            raise UrlRefusedError(f"`{host}` is no address in its plain spelling, such as 192.0.2.1") from exc
+    if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
+        raise UrlRefusedError(f"`{host[:80]}` is no name of a host")
+    return None
+
+
+def _fits(host: str, pattern: str) -> bool:
+    pattern = pattern.lower().strip("[]")
+    if pattern.startswith("*."):
+        return host.endswith(pattern[1:])
+    return host == pattern
