@@ -84,5 +84,9 @@ AREAS: Final[dict[str, dict[str, Kind]]] = {
             "cron_run",
         )
     },
+    "schema": {
+        "normalize": Kind("schema:normalize", members(("schema",))),
+        "gemini_clean": Kind("schema:gemini_clean", members(("schema",))),
+    },
     "redaction": {"text": Kind("redaction:text", at_least_as_strict)},
 }

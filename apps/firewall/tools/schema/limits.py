@@ -1,0 +1,143 @@
+"""How large and how deep a schema may be, and which expressions it may hold.
+
+Schemas come from strangers. A few lines with references can describe millions of places, and an expression can keep a
+validator busy for years; both are refused before anything works on them.
+"""
+
+from typing import Any, Final
+
+from apps.firewall.errors import FirewallError
+from apps.firewall.patterns import PatternError, compile_pattern
+
+SIZE_LIMIT: Final = 512 * 1024
+VALUES_LIMIT: Final = 20_000
+DEPTH_LIMIT: Final = 96
+PATTERNS_LIMIT: Final = 500
+_VALUE_SIZE: Final = 4
+
+
+class SchemaRefusedError(FirewallError):
+    """A schema that cannot be used; `path` is a JSON Pointer to the place."""
+
+    code = "schema_refused"
+
+    def __init__(self, message: str, *, path: str = "") -> None:
+        super().__init__(message)
+        self.path = path
+
+
+class Budget:
+    """Counts the places visited, and how deep they lie, while references multiply them."""
+
+    __slots__ = ("_left", "depth")
+
+    def __init__(self) -> None:
+        self._left = VALUES_LIMIT
+        self.depth = 0
+
+    def enter(self, path: str) -> None:
+        """Count one place that lies inside the last one entered.
+
+        Raises:
+            SchemaRefusedError: too many, or too deep.
+        """
+        self._left -= 1
+        self.depth += 1
+        if self._left < 0:
+            raise SchemaRefusedError(f"with its references it has over {VALUES_LIMIT} places", path=path)
+        if self.depth > DEPTH_LIMIT:
+            raise SchemaRefusedError(f"with its references it is deeper than {DEPTH_LIMIT} levels", path=path)
+
+    def leave(self) -> None:
+        self.depth -= 1
+
+
+def escape(name: str) -> str:
+    """Write a name as one step of a JSON Pointer."""
+    return name.replace("~", "~0").replace("/", "~1") if "~" in name or "/" in name else name
+
+
+def measure(schema: Any) -> int:
+    """Return the size of a schema: about the characters of its JSON.
+
+    Raises:
+        SchemaRefusedError: it is too large, too deep, or no JSON.
+    """
+    size = 0
+    values = 0
+    level = [schema]
+    for _ in range(DEPTH_LIMIT + 1):
+        below: list[Any] = []
+        for value in level:
+            if isinstance(value, dict):
+                values += len(value)
+                for key, member in value.items():
+                    if not isinstance(key, str):
+                        raise SchemaRefusedError("it is no JSON: a name is not text")
+                    size += len(key)
+                    below.append(member)
+            elif isinstance(value, list):
+                values += len(value)
+                below.extend(value)
+            elif isinstance(value, str):
+                size += len(value)
+            elif value is not None and not isinstance(value, int | float):
+                raise SchemaRefusedError(f"it is no JSON: it holds a {type(value).__name__}")
+            if values > VALUES_LIMIT or size > SIZE_LIMIT:
+                raise SchemaRefusedError(f"it has over {VALUES_LIMIT} values or {SIZE_LIMIT // 1024} KiB of text")
+        if not below:
+            return size + values * _VALUE_SIZE
+        level = below
+    raise SchemaRefusedError(f"it is deeper than {DEPTH_LIMIT} levels")
+
+
+def check_patterns(schema: Any) -> list[tuple[str, str]]:
+    """List expressions of a schema that cannot be searched in bounded time, or are none.
+
+    Args:
+        schema: within the limits of `measure`.
+    Returns:
+        Pairs of a JSON Pointer and the reason.
+    Raises:
+        SchemaRefusedError: the schema is outside the limits, or holds too many expressions.
+    """
+    measure(schema)
+    found: list[tuple[str, str]] = []
+    stack: list[tuple[str, Any]] = [("", schema)]
+    checked = 0
+    while stack:
+        path, value = stack.pop()
+        for place, expression in _expressions(path, value):
+            checked += 1
+            if checked > PATTERNS_LIMIT:
+                raise SchemaRefusedError(f"it holds over {PATTERNS_LIMIT} expressions", path=place)
+            reason = _pattern_problem(expression)
+            if reason is not None:
+                found.append((place, reason))
+        if isinstance(value, dict):
+            stack.extend((f"{path}/{escape(key)}", member) for key, member in value.items())
+        elif isinstance(value, list):
+            stack.extend((f"{path}/{index}", member) for index, member in enumerate(value))
+    return sorted(found)
+
+
+def _expressions(path: str, value: Any) -> list[tuple[str, str]]:
+    """List the expressions that stand directly in a value: `pattern`, and the names of `patternProperties`."""
+    if not isinstance(value, dict):
+        return []
+    own = value.get("pattern")
+    found = [(f"{path}/pattern", own)] if isinstance(own, str) else []
+    by_name = value.get("patternProperties")
+    if isinstance(by_name, dict):
+        found += [(f"{path}/patternProperties/{escape(name)}", name) for name in by_name]
+    return found
+
+
+def _pattern_problem(expression: str) -> str | None:
+    if not expression:
+        return None  # matches everything, at no cost
+    try:
+        compile_pattern(expression)
+    except PatternError as exc:
+        return exc.message
+    return None

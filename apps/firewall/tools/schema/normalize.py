@@ -1,0 +1,176 @@
+"""Bring a parameter schema into the form that a model's provider accepts.
+
+Source: conformance README, section `schema.jsonl`.
+"""
+
+import hashlib
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from apps.firewall.tools.schema.array_items import describe_items, omit_empty_items
+from apps.firewall.tools.schema.changes import Change, ChangeLog
+from apps.firewall.tools.schema.gemini import GeminiCleaner
+from apps.firewall.tools.schema.keywords import fit_grammar, remove_keywords
+from apps.firewall.tools.schema.limits import SchemaRefusedError, measure
+from apps.firewall.tools.schema.object_form import object_form_2026_2, object_form_2026_9
+from apps.firewall.tools.schema.openapi import remove_openapi_keywords
+from apps.firewall.tools.schema.references import replace_references
+from apps.firewall.tools.schema.releases import NO_COMPAT, ModelCompat, Release, release_named, wants_gemini
+
+DEFAULT_RELEASE: Final = "2026.9"
+
+
+@dataclass(frozen=True, slots=True)
+class Normalized:
+    """A schema as a provider receives it, and what was done to it, in order.
+
+    `schema` may share parts with the schema it was made from, and be shared by callers: do not change it.
+    """
+
+    schema: Any
+    changes: tuple[Change, ...]
+
+
+def normalize_schema(
+    schema: Any,
+    *,
+    release: str = DEFAULT_RELEASE,
+    provider: str = "",
+    model: str = "",
+    compat: ModelCompat | None = None,
+) -> Normalized:
+    """Return a parameter schema as the provider of a model accepts it.
+
+    Args:
+        schema: JSON as it was read; a value that is no object comes back as it is.
+        release: whose rules, `2026.9` or `2026.2`.
+        provider: as in OpenClaw's configuration, in any case: `openai`, `google-vertex`.
+        model: its id, with or without provider. The older release does not look at it, nor at `compat`.
+    Raises:
+        SchemaRefusedError: too large, too deep, no JSON, or its references make it so.
+        UnknownReleaseError: no such release.
+    """
+    rules = release_named(release)
+    measure(schema)
+    if not isinstance(schema, dict | list):
+        return Normalized(schema, ())
+    log = ChangeLog()
+    taste = compat or NO_COMPAT
+    for_gemini = wants_gemini(rules, provider=provider, model=model, compat=taste)
+    if rules.full_pipeline:
+        result = _pipeline(schema, rules, taste, for_gemini, log)
+    else:
+        result = _object_and_gemini(schema, rules, for_gemini, log)
+    return Normalized(result, log.all())
+
+
+def clean_for_gemini(schema: Any, *, release: str = DEFAULT_RELEASE) -> Normalized:
+    """Return a schema cleaned for Gemini, without the other steps.
+
+    Raises:
+        SchemaRefusedError, UnknownReleaseError: as `normalize_schema`.
+    """
+    rules = release_named(release)
+    measure(schema)
+    log = ChangeLog()
+    return Normalized(GeminiCleaner(rules, log).clean(schema), log.all())
+
+
+def _pipeline(schema: Any, rules: Release, compat: ModelCompat, for_gemini: bool, log: ChangeLog) -> Any:
+    result = replace_references(schema, log)
+    if not isinstance(result, dict | list):
+        return result
+    result = object_form_2026_9(remove_openapi_keywords(result, log), log)
+    mark = log.mark()
+    result = describe_items(result, log)
+    if compat.omit_empty_items:
+        log.forget(mark)  # what was added for nothing
+        result = omit_empty_items(result, log)
+    if compat.profile == "llamacpp":
+        result = fit_grammar(result, log)
+    if for_gemini:
+        result = GeminiCleaner(rules, log).clean(result)
+    if compat.unsupported:
+        result = remove_keywords(result, compat.unsupported, log)
+    return result
+
+
+def _object_and_gemini(schema: Any, rules: Release, for_gemini: bool, log: ChangeLog) -> Any:
+    result, is_cleaned = object_form_2026_2(schema, log)
+    return GeminiCleaner(rules, log).clean(result) if for_gemini and is_cleaned else result
+
+
+class NormalizedCache:
+    """Keeps normalised schemas by their text and the options, the latest used ones, up to a total size.
+
+    Args:
+        size_limit: characters of all schemas kept.
+    """
+
+    def __init__(self, *, size_limit: int) -> None:
+        self._size_limit = size_limit
+        self._size = 0
+        self._kept: OrderedDict[tuple[Any, ...], tuple[Normalized, int]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: tuple[Any, ...]) -> Normalized | None:
+        with self._lock:
+            found = self._kept.get(key)
+            if found is None:
+                return None
+            self._kept.move_to_end(key)
+            return found[0]
+
+    def put(self, key: tuple[Any, ...], value: Normalized, size: int) -> None:
+        """Keep a value; `size` is that of its schema in characters."""
+        with self._lock:
+            if key in self._kept:
+                return
+            self._kept[key] = (value, size)
+            self._size += size
+            while self._size > self._size_limit:
+                _, (_, freed) = self._kept.popitem(last=False)
+                self._size -= freed
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+
+_CACHE: Final = NormalizedCache(size_limit=32 * 1024 * 1024)
+
+
+def normalized(
+    schema: Mapping[str, Any],
+    *,
+    digest: str = "",
+    release: str = DEFAULT_RELEASE,
+    provider: str = "",
+    model: str = "",
+    compat: ModelCompat | None = None,
+) -> Normalized:
+    """Return the same as `normalize_schema`, from memory when it was asked before.
+
+    Args:
+        digest: names the schema, if the caller has such a name already; else it is made from the schema's text.
+    Raises:
+        SchemaRefusedError, UnknownReleaseError: as `normalize_schema`; refusals are not remembered.
+    """
+    key = (digest or _digest(schema), release, provider, model, compat or NO_COMPAT)
+    found = _CACHE.get(key)
+    if found is None:
+        found = normalize_schema(schema, release=release, provider=provider, model=model, compat=compat)
+        _CACHE.put(key, found, measure(schema))
+    return found
+
+
+def _digest(schema: Mapping[str, Any]) -> str:
+    """Name a schema by its text; the order of its members counts, because it decides the order of the result's."""
+    try:
+        text = json.dumps(schema, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError) as exc:
+        raise SchemaRefusedError(f"it is no JSON: {exc}") from exc
+    return hashlib.sha256(text.encode()).hexdigest()
