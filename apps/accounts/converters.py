@@ -80,6 +80,21 @@ class AuditEntryId(IdConverter):
     regex = f"aud_{BODY}"
 
 
+class SourceId(IdConverter):
+    prefix = "src"
+    regex = f"src_{BODY}"
+
+
+class RunId(IdConverter):
+    prefix = "run"
+    regex = f"run_{BODY}"
+
+
+class DriftId(IdConverter):
+    prefix = "drift"
+    regex = f"drift_{BODY}"
+
+
 CONVERTERS: dict[str, type[IdConverter]] = {
     "environment_id": EnvironmentId,
     "user_id": UserId,
@@ -92,6 +107,9 @@ CONVERTERS: dict[str, type[IdConverter]] = {
     "publication_id": PublicationId,
     "record_id": RecordId,
     "audit_id": AuditEntryId,
+    "source_id": SourceId,
+    "run_id": RunId,
+    "drift_id": DriftId,
 }
 
 for _name, _converter in CONVERTERS.items():

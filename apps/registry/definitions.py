@@ -1,13 +1,13 @@
 """Definitions and rows: what of a definition stands in which column, and what identifies an accepted one."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from django.utils.translation import gettext as _
 
 from apps.firewall.tools.definition import Definition, JsonObject, schema_digest
 from apps.firewall.tools.definition_json import Problem, definition_json, definition_problems, read_definition
-from apps.firewall.tools.executors import ToolExecutor, executor_json
 from apps.registry.errors import ToolInvalidError
 from apps.registry.models import Tool
 
@@ -49,22 +49,58 @@ def tool_definition(tool: Tool) -> Definition:
     return read_definition({**tool.traits, **{member: getattr(tool, column) for member, column in COLUMNS.items()}})
 
 
-def pinned_json(definition: Definition, executor: ToolExecutor | Mapping[str, Any] | None) -> dict[str, Any]:
-    """Write what an admin accepts: the definition, and what runs it."""
-    pinned = definition_json(definition)
-    if executor:
-        pinned["executor"] = dict(executor) if isinstance(executor, Mapping) else executor_json(executor)
-    return pinned
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pinned:
+    """What an admin accepts of a tool: what it says, what runs it, who brings it, and whether it is optional."""
+
+    definition: Definition
+    executor: Mapping[str, Any] = field(default_factory=dict)
+    plugin: str = ""
+    is_optional: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Write it; the digest is taken of this."""
+        pinned = definition_json(self.definition)
+        if self.executor:
+            pinned["executor"] = dict(self.executor)
+        if self.plugin:
+            pinned["plugin"] = self.plugin
+        if self.is_optional:
+            pinned["optional"] = True
+        return pinned
+
+    @property
+    def digest(self) -> str:
+        """Identify it: SHA-256 in hex, the same for any order of keys."""
+        return schema_digest(self.to_json())
 
 
-def tool_pinned(tool: Tool) -> dict[str, Any]:
-    """Write what was accepted of a tool."""
-    return pinned_json(tool_definition(tool), tool.executor)
+def read_pinned(document: JsonObject) -> Pinned:
+    """Read what `Pinned.to_json` wrote.
+
+    Raises:
+        DefinitionInvalidError: it holds no definition.
+    """
+    return Pinned(
+        definition=read_definition(document),
+        executor=document.get("executor", {}),
+        plugin=document.get("plugin", ""),
+        is_optional=document.get("optional", False),
+    )
 
 
-def pinned_digest(pinned: JsonObject) -> str:
-    """Identify what was accepted: SHA-256 in hex, the same for any order of keys."""
-    return schema_digest(pinned)
+def tool_pinned(tool: Tool) -> Pinned:
+    """Give what a row says.
+
+    Raises:
+        DefinitionInvalidError: as `tool_definition`.
+    """
+    return Pinned(
+        definition=tool_definition(tool),
+        executor=tool.executor,
+        plugin="" if tool.plugin is None else tool.plugin.key,
+        is_optional=tool.is_optional,
+    )
 
 
 def raise_mistakes(definitions: Sequence[Definition]) -> None:

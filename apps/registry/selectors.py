@@ -6,9 +6,22 @@ from datetime import datetime
 from typing import Any
 
 from django.apps import apps
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
 
-from apps.registry.models import OFFERED_STATES, Environment, Plugin, Tool, ToolGroup, ToolState
+from apps.registry.differences import Difference, json_differences
+from apps.registry.models import (
+    OFFERED_STATES,
+    DefinitionDrift,
+    DiscoveryRun,
+    DiscoverySource,
+    DriftState,
+    Environment,
+    OnDrift,
+    Plugin,
+    Tool,
+    ToolGroup,
+    ToolState,
+)
 
 SHOWN_IN_HISTORY = ("label", "description", "params_schema", "owner_only", "state", "state_reason", "version")
 
@@ -34,8 +47,19 @@ def tools_of(environment: Environment) -> QuerySet[Tool]:
 
 
 def tools_offered(environment: Environment) -> QuerySet[Tool]:
-    """The tools that policies decide about: active or deprecated ones of enabled plugins."""
-    return tools_of(environment).filter(state__in=OFFERED_STATES).exclude(plugin__is_enabled=False)
+    """The tools that policies decide about: active or deprecated ones of enabled plugins.
+
+    One whose changed definition waits for an admin stays with the accepted one where its source says so.
+    """
+    offered = Q(state__in=OFFERED_STATES) | Q(
+        Exists(_kept_drifts()), state=ToolState.QUARANTINED, discovery_source__on_drift=OnDrift.KEEP
+    )
+    return tools_of(environment).filter(offered).exclude(plugin__is_enabled=False)
+
+
+def _kept_drifts() -> QuerySet[DefinitionDrift]:
+    """The changes that took a tool from being offered into quarantine."""
+    return DefinitionDrift.objects.filter(tool=OuterRef("pk"), state=DriftState.PENDING, tool_state__in=OFFERED_STATES)
 
 
 def tool_find(environment: Environment, name: str) -> Tool | None:
@@ -90,3 +114,63 @@ def plugin_find(environment: Environment, key: str) -> Plugin | None:
 def groups_of(environment: Environment) -> QuerySet[ToolGroup]:
     """The core groups of an environment, in the order of its release."""
     return ToolGroup.objects.filter(environment=environment).order_by("position", "name")
+
+
+def sources_of(environment: Environment) -> QuerySet[DiscoverySource]:
+    """Every discovery source of an environment; `runs_seen` holds its last look, when there was one."""
+    last = DiscoveryRun.objects.order_by("source", "-started_at", "-id").distinct("source")
+    return (
+        DiscoverySource.objects.filter(environment=environment)
+        .order_by("key")
+        .prefetch_related(Prefetch("runs", queryset=last, to_attr="runs_seen"))
+    )
+
+
+def source_find(environment: Environment, key: str) -> DiscoverySource | None:
+    """Find a source by key."""
+    rows = DiscoverySource.objects.select_related("environment")
+    return rows.filter(environment=environment, key=key).first()
+
+
+def source_get(environment: Environment, source_id: uuid.UUID) -> DiscoverySource | None:
+    """Find a source of an environment by id."""
+    rows = DiscoverySource.objects.select_related("environment")
+    return rows.filter(environment=environment, pk=source_id).first()
+
+
+def source_tools(source: DiscoverySource) -> QuerySet[Tool]:
+    """The tools that a source has brought, those that are gone too."""
+    return Tool.objects.select_related("plugin").filter(discovery_source=source).order_by("position", "name")
+
+
+def runs_of(source: DiscoverySource) -> QuerySet[DiscoveryRun]:
+    """The looks at a source, the newest first, without their findings."""
+    return DiscoveryRun.objects.filter(source=source).select_related("source").defer("findings")
+
+
+def run_get(environment: Environment, run_id: uuid.UUID) -> DiscoveryRun | None:
+    """Find a look by id."""
+    rows = DiscoveryRun.objects.select_related("source", "source__environment")
+    return rows.filter(source__environment=environment, pk=run_id).first()
+
+
+def drifts_of(environment: Environment, *, state: str = "") -> QuerySet[DefinitionDrift]:
+    """Changed definitions, the newest first, with their tools and sources; of one state or all."""
+    rows = DefinitionDrift.objects.select_related("tool", "tool__discovery_source", "run")
+    found = rows.filter(tool__environment=environment)
+    return found.filter(state=state) if state else found
+
+
+def drift_get(environment: Environment, drift_id: uuid.UUID) -> DefinitionDrift | None:
+    """Find a changed definition by id."""
+    return drifts_of(environment).filter(pk=drift_id).first()
+
+
+def drift_pending(tool: Tool) -> DefinitionDrift | None:
+    """The change of a tool's definition that waits for an admin."""
+    return DefinitionDrift.objects.filter(tool=tool, state=DriftState.PENDING).first()
+
+
+def drift_changes(drift: DefinitionDrift) -> tuple[Difference, ...]:
+    """Show a changed definition place by place."""
+    return json_differences(drift.pinned, drift.found)

@@ -33,7 +33,7 @@ class OnNew(models.TextChoices):
     """What becomes of a tool that a source brings for the first time."""
 
     ACTIVATE = "activate", _("Offer it from the next publication on")
-    REVIEW = "review", _("Leave it registered until an admin activates it")
+    REVIEW = "review", _("Let it wait until an admin activates it")
 
 
 @pghistory.track(
@@ -88,7 +88,7 @@ class DiscoveryRun(models.Model):
 
     `findings` lists what was found, `{"tool", "stage", "outcome", "code", "message", "digest"}`: stage is discover,
     verify, load, initialise or ready, outcome is added, changed, same, removed or broken. `etag` lets a remote
-    registry answer that nothing changed.
+    registry answer that nothing changed. `boot` is the process that looks: a run of one that is gone has failed.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -106,6 +106,7 @@ class DiscoveryRun(models.Model):
     broken = models.PositiveIntegerField(default=0)
     findings = models.JSONField(default=list, blank=True)
     etag = models.CharField(max_length=200, blank=True)
+    boot = models.UUIDField(null=True, blank=True, editable=False)
 
     class Meta:
         ordering: ClassVar = ["-started_at", "-id"]
@@ -113,6 +114,10 @@ class DiscoveryRun(models.Model):
 
     def __str__(self) -> str:
         return f"{self.source_id} {self.started_at:%F %T}"
+
+    @property
+    def shown_id(self) -> str:
+        return show_id("run", self.pk)
 
 
 class DriftState(models.TextChoices):
@@ -125,7 +130,10 @@ class DriftState(models.TextChoices):
 
 
 class DefinitionDrift(models.Model):
-    """A definition that discovery found changed: `pinned` is the accepted one, `found` the new one, both as JSON."""
+    """A definition that discovery found changed: `pinned` is the accepted one, `found` the new one, both as JSON.
+
+    `tool_state` is the state from which the tool went into quarantine, and to which it returns.
+    """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     tool = models.ForeignKey(Tool, on_delete=models.CASCADE, related_name="drifts")
@@ -133,6 +141,7 @@ class DefinitionDrift(models.Model):
     pinned = models.JSONField()
     found = models.JSONField()
     found_digest = models.CharField(max_length=64)
+    tool_state = models.CharField(max_length=16, blank=True)
     state = models.CharField(max_length=12, choices=DriftState.choices, default=DriftState.PENDING)
     found_at = models.DateTimeField()
     decided_at = models.DateTimeField(null=True, blank=True)
@@ -148,3 +157,7 @@ class DefinitionDrift(models.Model):
 
     def __str__(self) -> str:
         return f"{self.tool_id} {self.found_digest[:12]}"
+
+    @property
+    def shown_id(self) -> str:
+        return show_id("drift", self.pk)

@@ -92,7 +92,8 @@ class Tool(models.Model):
     """One tool as agents may see it. `position` keeps the order of the catalogue.
 
     `traits` holds the members of the definition that have no column, `executor` what runs the tool, `digest` the
-    identity of the definition that an admin accepted: what discovery finds later is compared with it.
+    identity of the definition that an admin accepted: what discovery finds later is compared with it. One that
+    `is_optional` is there only for whom an allow list names it or its plugin.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -106,6 +107,7 @@ class Tool(models.Model):
     plugin = models.ForeignKey(Plugin, null=True, blank=True, on_delete=models.PROTECT, related_name="tools")
     server_name = models.CharField(max_length=128, blank=True)
     owner_only = models.BooleanField(default=False)
+    is_optional = models.BooleanField(default=False)
     state = models.CharField(max_length=16, choices=ToolState.choices, default=ToolState.REGISTERED)
     state_reason = models.CharField(max_length=500, blank=True)
     sensitive_fields = ArrayField(models.CharField(max_length=128), default=list, blank=True)

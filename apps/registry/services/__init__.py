@@ -4,6 +4,8 @@ Each change is one row of the change log (pghistory, written by triggers) with t
 """
 
 from apps.registry.services.catalogue import registry_fill
+from apps.registry.services.discovery import run_finish, run_start, runs_close_orphaned, source_look, sources_due
+from apps.registry.services.drift import drift_accept, drift_dismiss
 from apps.registry.services.environments import (
     DEFAULT_SLUG,
     environment_create,
@@ -12,17 +14,28 @@ from apps.registry.services.environments import (
 )
 from apps.registry.services.lists import ImportOutcome, tools_import
 from apps.registry.services.plugins import plugin_save, plugin_set_enabled
+from apps.registry.services.sources import source_create, source_delete, source_save
 from apps.registry.services.tools import tool_register, tool_save, tool_set_state
 
 __all__ = [
     "DEFAULT_SLUG",
     "ImportOutcome",
+    "drift_accept",
+    "drift_dismiss",
     "environment_create",
     "environment_default",
     "environment_set_dialect",
     "plugin_save",
     "plugin_set_enabled",
     "registry_fill",
+    "run_finish",
+    "run_start",
+    "runs_close_orphaned",
+    "source_create",
+    "source_delete",
+    "source_look",
+    "source_save",
+    "sources_due",
     "tool_register",
     "tool_save",
     "tool_set_state",

@@ -1,7 +1,7 @@
 """Whole lists of tools: what the core catalogue, a plugin, a server or a client brings at once."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -10,7 +10,7 @@ from apps.events.notices import announce
 from apps.firewall.engine.dialect import dialect_named
 from apps.firewall.tools.definition import Definition
 from apps.firewall.tools.executors import ToolExecutor, executor_json
-from apps.registry.definitions import definition_fields, pinned_digest, pinned_json, raise_mistakes
+from apps.registry.definitions import Pinned, definition_fields, raise_mistakes
 from apps.registry.errors import ToolInvalidError
 from apps.registry.models import Environment, Plugin, Tool, ToolSource, ToolState
 from apps.registry.services.changing import By, change, write_fields
@@ -21,11 +21,16 @@ NO_EXECUTORS: Mapping[str, ToolExecutor | None] = {}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Whose tools they are: a list replaces only what has the same origin."""
+    """Whose tools they are: a list replaces only what has the same origin. `plugin` is the plugin's key."""
 
     source: str
     plugin_id: Any = None
     server_name: str = ""
+    plugin: str = ""
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        return {"source": self.source, "plugin_id": self.plugin_id, "server_name": self.server_name}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +72,12 @@ def tools_import(
     if (source == ToolSource.PLUGIN) != (plugin is not None) or (source == ToolSource.MCP) != bool(server_name):
         raise ToolInvalidError(_("plugin tools need their plugin, MCP tools their server, others neither"))
     raise_mistakes(definitions)
-    origin = Origin(source=source, plugin_id=plugin.pk if plugin else None, server_name=server_name)
+    origin = Origin(
+        source=source,
+        plugin_id=plugin.pk if plugin else None,
+        server_name=server_name,
+        plugin=plugin.key if plugin else "",
+    )
     with change(by):
         outcome = list_save(environment, definitions, origin, state=state)
         if outcome.changed:
@@ -89,7 +99,7 @@ def list_save(
         ToolInvalidError: names that others have.
     """
     everything = {tool.name.lower(): tool for tool in Tool.objects.select_for_update().filter(environment=environment)}
-    ours = asdict(origin)
+    ours = origin.columns
     known = {name: tool for name, tool in everything.items() if all(getattr(tool, k) == v for k, v in ours.items())}
     is_core = origin.source == ToolSource.CORE
     _check_names(environment, definitions, taken=everything.keys() - known.keys(), is_core=is_core)
@@ -98,7 +108,7 @@ def list_save(
     new, updated = [], []
     for offset, definition in enumerate(definitions):
         tool = known.pop(definition.name.lower(), None)
-        fields = row_fields(definition, executors.get(definition.name))
+        fields = row_fields(definition, executors.get(definition.name), plugin=origin.plugin)
         if tool is not None and tool.digest == fields["digest"]:
             fields = {}  # what people have changed of the same definition stays
         if tool is None:
@@ -117,12 +127,11 @@ def list_save(
     return ImportOutcome(tuple(tool.name for tool in new), tuple(updated), tuple(sorted(tool.name for tool in removed)))
 
 
-def row_fields(definition: Definition, executor: ToolExecutor | None) -> dict[str, Any]:
+def row_fields(definition: Definition, executor: ToolExecutor | None, *, plugin: str = "") -> dict[str, Any]:
     """Give the columns of a definition, of what runs it, and the digest of both."""
-    return definition_fields(definition) | {
-        "executor": {} if executor is None else executor_json(executor),
-        "digest": pinned_digest(pinned_json(definition, executor)),
-    }
+    runs = {} if executor is None else executor_json(executor)
+    digest = Pinned(definition=definition, executor=runs, plugin=plugin).digest
+    return definition_fields(definition) | {"executor": runs, "digest": digest}
 
 
 def name_problem(environment: Environment, name: str, *, taken: set[str]) -> dict[str, str] | None:

@@ -13,7 +13,7 @@ from apps.events.notices import announce
 from apps.firewall.tools.definition import Definition
 from apps.firewall.tools.definition_json import DefinitionInvalidError
 from apps.firewall.tools.executors import ToolExecutor
-from apps.registry.definitions import COLUMNS, pinned_digest, raise_mistakes, tool_definition, tool_pinned
+from apps.registry.definitions import COLUMNS, raise_mistakes, tool_definition, tool_pinned
 from apps.registry.errors import DriftPendingError, ToolInvalidError, ToolStateError
 from apps.registry.lifecycle import move_of
 from apps.registry.models import (
@@ -69,7 +69,7 @@ def tool_register(
             state=ToolState.REGISTERED,
             state_reason="registered by hand",
             position=0 if last is None else last + 1,
-            **row_fields(definition, executor),
+            **row_fields(definition, executor, plugin=plugin.key if plugin else ""),
         )
         tool_tell(tool, by, "registered", {"digest": tool.digest})
     return tool
@@ -89,7 +89,8 @@ def tool_save(tool: Tool, *, fields: Mapping[str, Any], expected_version: int | 
     if unknown:
         raise ToolInvalidError(_("a tool has no field to change named %(names)s") % {"names": ", ".join(unknown)})
     with change(by):
-        tool = Tool.objects.select_for_update(of=("self",)).select_related("environment").get(pk=tool.pk)
+        rows = Tool.objects.select_for_update(of=("self",)).select_related("environment", "plugin")
+        tool = rows.get(pk=tool.pk)
         check_version(tool, expected_version, fields)
         _refuse_what_belongs_to_the_source(tool, fields)
         before = {name: getattr(tool, name) for name in fields}
@@ -100,7 +101,7 @@ def tool_save(tool: Tool, *, fields: Mapping[str, Any], expected_version: int | 
             setattr(tool, name, value)
         if write_fields(tool, {**fields}):
             if tool.source not in {ToolSource.CORE} and tool.discovery_source_id is None:
-                tool.digest = pinned_digest(tool_pinned(tool))
+                tool.digest = tool_pinned(tool).digest
                 tool.save(update_fields=["digest"])
             changed = {name: [before[name], fields[name]] for name in fields if before[name] != fields[name]}
             tool_tell(tool, by, "changed", changed)

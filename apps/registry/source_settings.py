@@ -1,0 +1,306 @@
+"""What a discovery source is told, by its kind: one table of settings, checked with paths; secrets sealed apart.
+
+A setting that may hold a secret never stays in clear: what is given as plain text is sealed, and `{"$secret": "name"}`
+stands in its place.
+"""
+
+import json
+import posixpath
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from apps.firewall.redaction.masks import mask_of
+from apps.firewall.tools.connections import (
+    SECRET,
+    Connection,
+    ConnectionInvalidError,
+    Problem,
+    SecretMissingError,
+    read_connection,
+)
+from apps.keys.installation import mask_key
+from apps.keys.seal import seal, unseal
+from apps.registry.errors import SourceInvalidError
+from apps.registry.models import DiscoverySource, SourceKind
+
+TEXT_LIMIT: Final = 4000
+LIST_LIMIT: Final = 100
+SECRET_LIMIT: Final = 16_000
+DEFAULT_GROUP: Final = "openclaw.tools"
+PURPOSE: Final = "registry.source_secrets"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting of a kind of source.
+
+    Args:
+        name: the member of `settings`.
+        shape: `text`, `url`, `path`, `paths`, `texts`, `numbers`, `flag`, `named` (texts by name) or `signing`.
+        label, hint: for people.
+        is_required: the source cannot be looked through without it.
+        is_secret: its text, or each of its texts, is kept sealed.
+        default: what holds when it is absent.
+    """
+
+    name: str
+    shape: str
+    label: Any
+    hint: Any = ""
+    is_required: bool = False
+    is_secret: bool = False
+    default: Any = None
+
+
+_PATH = Setting("path", "path", gettext_lazy("File"), gettext_lazy("Absolute path of the YAML file"), is_required=True)
+_SCAN = Setting("scan_directories", "paths", gettext_lazy("Folders"), gettext_lazy("Absolute paths"), is_required=True)
+_PATTERNS = Setting(
+    "patterns", "texts", gettext_lazy("Patterns"), gettext_lazy("Names of files, such as *_tool.py"), default=["*.py"]
+)
+_GROUP = Setting("group", "text", gettext_lazy("Entry point group"), default=DEFAULT_GROUP)
+_URL = Setting("url", "url", gettext_lazy("Address"), is_required=True)
+_TOKEN = Setting("auth_token", "text", gettext_lazy("Token"), is_secret=True)
+_HEADERS = Setting("headers", "named", gettext_lazy("Headers"), is_secret=True)
+_CA = Setting("ca", "text", gettext_lazy("Certificates"), gettext_lazy("PEM; the only ones to trust"))
+_COMMAND = Setting("command", "texts", gettext_lazy("Command"), gettext_lazy("The program first"), is_required=True)
+_ENV = Setting("env", "named", gettext_lazy("Environment variables"), is_secret=True)
+_CWD = Setting("cwd", "path", gettext_lazy("Folder the command starts in"))
+_NETWORK = Setting("network", "flag", gettext_lazy("May use the network"), default=False)
+_PATHS = Setting("paths", "paths", gettext_lazy("Folders the command may use"))
+_SIGNING = Setting("signing", "signing", gettext_lazy("Signature of requests"), is_secret=True)
+_ADDRESSES: Final = (
+    Setting("allow_domains", "texts", gettext_lazy("Allowed domains")),
+    Setting("deny_domains", "texts", gettext_lazy("Denied domains")),
+    Setting("allow_networks", "texts", gettext_lazy("Allowed private networks"), gettext_lazy("Such as 10.1.0.0/16")),
+    Setting("ports", "numbers", gettext_lazy("Ports")),
+    Setting("schemes", "texts", gettext_lazy("Schemes")),
+)
+
+SETTINGS: Final[Mapping[str, tuple[Setting, ...]]] = {
+    SourceKind.FILE: (_PATH,),
+    SourceKind.FOLDER: (_SCAN, _PATTERNS),
+    SourceKind.ENTRY_POINTS: (_GROUP,),
+    SourceKind.REMOTE: (_URL, _TOKEN, _HEADERS, _SIGNING, _CA, *_ADDRESSES),
+    SourceKind.MCP_STDIO: (_COMMAND, _ENV, _CWD, _PATHS, _NETWORK),
+    SourceKind.MCP_HTTP: (_URL, _TOKEN, _HEADERS, _CA, *_ADDRESSES),
+    SourceKind.OPENCLAW_PLUGINS: (_SCAN,),
+}
+"""Kind -> its settings."""
+
+
+@dataclass(frozen=True, slots=True)
+class SecretShown:
+    """What people see of a secret: its name, length and keyed hash."""
+
+    name: str
+    length: int
+    hash: str
+
+
+def checked_settings(
+    kind: str, settings: Mapping[str, Any], secrets: Mapping[str, str]
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Check settings and take the secrets out of them.
+
+    Args:
+        secrets: texts by the names that `{"$secret": "name"}` uses.
+    Returns:
+        The settings as they are stored, and the secrets: those that they name, and those meant for configs of tools.
+    Raises:
+        SourceInvalidError: every mistake, `settings.` before its path.
+    """
+    known = {setting.name: setting for setting in SETTINGS[kind]}
+    problems = [
+        _problem(name, "unknown_field", _("this kind of source has no such setting"))
+        for name in settings
+        if name not in known
+    ]
+    stored: dict[str, Any] = {}
+    kept = dict(secrets)
+    for setting in known.values():
+        value = settings.get(setting.name)
+        if _is_empty(value):
+            if setting.is_required:
+                problems.append(_problem(setting.name, "required_field_missing", _("is required")))
+            continue
+        if setting.is_secret:
+            value = _sealed_apart(value, setting.name, kept)
+        found = [] if _is_reference(value) else SHAPES[setting.shape](value, setting.name)
+        problems += found
+        stored[setting.name] = value
+    problems += _secret_problems(kept)
+    if not problems:
+        problems += _connection_problems(kind, stored, kept)
+    if problems:
+        raise SourceInvalidError(_("the settings of the source cannot be used: see details"), _in_settings(problems))
+    named = {*_references(stored), *(name for name in kept if name.partition(".")[0] not in known)}
+    return stored, {name: text for name, text in kept.items() if name in named}
+
+
+def seal_secrets(secrets: Mapping[str, str]) -> bytes:
+    """Seal texts by name; nothing for none."""
+    return seal(json.dumps(dict(secrets)).encode(), purpose=PURPOSE) if secrets else b""
+
+
+def source_secrets(source: DiscoverySource) -> dict[str, str]:
+    """Open the secrets of a source. Hand them to a connection, to nothing else.
+
+    Raises:
+        UnsealError: another key than the one they were sealed with.
+    """
+    sealed = bytes(source.secrets or b"")
+    texts: dict[str, str] = json.loads(unseal(sealed, purpose=PURPOSE)) if sealed else {}
+    return texts
+
+
+def secrets_shown(source: DiscoverySource) -> tuple[SecretShown, ...]:
+    """Tell which secrets a source has, by length and keyed hash."""
+    key = mask_key()
+    return tuple(
+        SecretShown(name, len(text), mask_of(text, key=key)[1]) for name, text in sorted(source_secrets(source).items())
+    )
+
+
+def source_connection(source: DiscoverySource) -> Connection:
+    """Make the connection of a source as it is set now.
+
+    Raises:
+        ConnectionInvalidError, SecretMissingError, UnsealError.
+    """
+    return read_connection(
+        source=source.key, kind=source.kind, settings=source.settings, secrets=source_secrets(source)
+    )
+
+
+def setting_of(source: DiscoverySource, name: str) -> Any:
+    """Give one setting, or what holds when it is absent."""
+    default = next((setting.default for setting in SETTINGS[source.kind] if setting.name == name), None)
+    return source.settings.get(name, default)
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or value == "" or value == [] or value == {}
+
+
+def _is_reference(value: Any) -> bool:
+    return isinstance(value, Mapping) and len(value) == 1 and isinstance(value.get(SECRET), str)
+
+
+def _sealed_apart(value: Any, name: str, kept: dict[str, str]) -> Any:
+    """Put a reference where a secret stood; of the signature only the key is one."""
+    if isinstance(value, str):
+        kept[name] = value
+        return {SECRET: name}
+    if not isinstance(value, Mapping) or _is_reference(value):
+        return value
+    return {
+        member: _sealed_apart(each, f"{name}.{member}", kept)
+        if isinstance(each, str) and (name != "signing" or member == "key")
+        else each
+        for member, each in value.items()
+    }
+
+
+def _references(value: Any) -> list[str]:
+    if _is_reference(value):
+        return [value[SECRET]]
+    if isinstance(value, Mapping):
+        return [name for each in value.values() for name in _references(each)]
+    if isinstance(value, list):
+        return [name for each in value for name in _references(each)]
+    return []
+
+
+def _secret_problems(secrets: Mapping[str, str]) -> list[Problem]:
+    return [
+        _problem(
+            f"secrets.{name}", "bad_value", _("must be a text of 1 to %(limit)s letters") % {"limit": SECRET_LIMIT}
+        )
+        for name, text in secrets.items()
+        if not isinstance(text, str) or not 0 < len(text) <= SECRET_LIMIT
+    ]
+
+
+def _connection_problems(kind: str, settings: Mapping[str, Any], secrets: Mapping[str, str]) -> list[Problem]:
+    try:
+        read_connection(source="", kind=kind, settings=settings, secrets=secrets)
+    except ConnectionInvalidError as exc:
+        return exc.details
+    except SecretMissingError as exc:
+        return [_problem("secrets", exc.code, exc.message)]
+    return []
+
+
+def _in_settings(problems: list[Problem]) -> list[Problem]:
+    return [
+        {**each, "path": each["path"] if each["path"].startswith("secrets") else f"settings.{each['path']}"}
+        for each in problems
+    ]
+
+
+def _problem(path: str, code: str, message: str) -> Problem:
+    return {"path": path, "code": code, "message": message}
+
+
+def _text(value: Any, path: str) -> list[Problem]:
+    if not isinstance(value, str) or len(value) > TEXT_LIMIT or "\0" in value:
+        return [_problem(path, "bad_type", _("must be a text of at most %(limit)s letters") % {"limit": TEXT_LIMIT})]
+    return []
+
+
+def _url(value: Any, path: str) -> list[Problem]:
+    problems = _text(value, path)
+    if not problems and not value.lower().startswith(("https://", "http://")):
+        problems.append(_problem(path, "bad_value", _("must begin with https:// or http://")))
+    return problems
+
+
+def _path(value: Any, path: str) -> list[Problem]:
+    problems = _text(value, path)
+    if not problems and (not value.startswith("/") or posixpath.normpath(value) != value.rstrip("/")):
+        problems.append(_problem(path, "bad_value", _("must be an absolute path without `..`")))
+    return problems
+
+
+def _list_of(shape: Callable[[Any, str], list[Problem]]) -> Callable[[Any, str], list[Problem]]:
+    def check(value: Any, path: str) -> list[Problem]:
+        if not isinstance(value, list) or len(value) > LIST_LIMIT:
+            return [_problem(path, "bad_type", _("must be a list of at most %(limit)s") % {"limit": LIST_LIMIT})]
+        return [problem for at, each in enumerate(value) for problem in shape(each, f"{path}[{at}]")]
+
+    return check
+
+
+def _number(value: Any, path: str) -> list[Problem]:
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return [] if is_number else [_problem(path, "bad_type", _("must be a whole number"))]
+
+
+def _flag(value: Any, path: str) -> list[Problem]:
+    return [] if isinstance(value, bool) else [_problem(path, "bad_type", _("must be true or false"))]
+
+
+def _named(value: Any, path: str) -> list[Problem]:
+    if not isinstance(value, Mapping) or len(value) > LIST_LIMIT:
+        return [_problem(path, "bad_type", _("must be an object of texts"))]
+    return [
+        problem for name, each in value.items() if not _is_reference(each) for problem in _text(each, f"{path}.{name}")
+    ]
+
+
+SHAPES: Final[Mapping[str, Callable[[Any, str], list[Problem]]]] = {
+    "text": _text,
+    "url": _url,
+    "path": _path,
+    "paths": _list_of(_path),
+    "texts": _list_of(_text),
+    "numbers": _list_of(_number),
+    "flag": _flag,
+    "named": _named,
+    "signing": _named,
+}
+"""Shape of a setting -> what is wrong with a value."""
