@@ -21,7 +21,7 @@ from apps.firewall.sandbox.process import (
     take_report,
 )
 
-LEAVE_S = 0.5
+LEAVE_S = 0.3
 WATCH_S = 0.1
 
 

@@ -1,0 +1,110 @@
+"""What a server answers to a call, as a tool's outcome.
+
+A result has `content`, a list of `{"type": "text", "text"}` and `{"type": "image", "data", "mimeType"}`, which every
+provider's dialect can carry, and `structuredContent` where the server gave structured content.
+"""
+
+import base64
+import binascii
+import json
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+import jsonschema_rs
+from mcp_types import (
+    AudioContent,
+    CallToolResult,
+    EmbeddedResource,
+    ImageContent,
+    ResourceLink,
+    TextContent,
+    TextResourceContents,
+)
+
+from apps.firewall.tools.definition import Definition
+from apps.firewall.tools.running import ToolOutcome, failed
+
+BLOCKS_LIMIT: Final = 200
+ERROR_CHARACTERS: Final = 2_000
+IMAGE_TYPES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+
+Block = dict[str, str]
+
+
+def outcome_of(answer: CallToolResult, definition: Definition) -> ToolOutcome:
+    """Turn an answer into an outcome; the server's own `isError` makes a failed call whose text the model reads."""
+    content = [_block(each) for each in answer.content[:BLOCKS_LIMIT]]
+    if len(answer.content) > BLOCKS_LIMIT:
+        content.append(_text(f"[{len(answer.content) - BLOCKS_LIMIT} further parts left out]"))
+    result: dict[str, Any] = {"content": content}
+    if answer.structured_content is not None:
+        result["structuredContent"] = answer.structured_content
+    if answer.is_error:
+        said = "\n".join(each["text"] for each in content if each["type"] == "text").strip()
+        return failed("tool_failed", said[:ERROR_CHARACTERS] or "the tool says that it failed", result)
+    problem = _output_problem(answer.structured_content, definition)
+    if problem:
+        return failed("output_invalid", problem, result)
+    return ToolOutcome(result=result)
+
+
+def _block(part: Any) -> Block:
+    make = _BLOCKS.get(type(part))
+    return _text(f"[{type(part).__name__} left out]") if make is None else make(part)
+
+
+def _text(text: str) -> Block:
+    return {"type": "text", "text": text}
+
+
+def _image(data: str, mime: str) -> Block:
+    try:
+        size = len(base64.b64decode(data, validate=True))
+    except (binascii.Error, ValueError):
+        return _text(f"[an image of type {mime} that cannot be read was left out]")
+    if mime not in IMAGE_TYPES:
+        return _text(f"[an image of type {mime}, {size} bytes, was left out]")
+    return {"type": "image", "data": data, "mimeType": mime}
+
+
+def _resource(part: EmbeddedResource) -> Block:
+    held = part.resource
+    if isinstance(held, TextResourceContents):
+        return _text(held.text)
+    mime = held.mime_type or "application/octet-stream"
+    if mime.startswith("image/"):
+        return _image(held.blob, mime)
+    return _text(f"[{held.uri}: {mime}, {len(held.blob) * 3 // 4} bytes, left out]")
+
+
+_BLOCKS: Final[Mapping[type, Callable[[Any], Block]]] = {
+    TextContent: lambda part: _text(part.text),
+    ImageContent: lambda part: _image(part.data, part.mime_type),
+    AudioContent: lambda part: _text(f"[sound of type {part.mime_type} left out]"),
+    EmbeddedResource: _resource,
+    ResourceLink: lambda part: _text(f"[{part.title or part.name}: {part.uri}]"),
+}
+
+
+def _output_problem(details: Any, definition: Definition) -> str:
+    """Say how structured content breaks the promise of the pinned definition; empty when it keeps it."""
+    if definition.output is None:
+        return ""
+    if details is None:
+        return "the tool promises structured content and gave none"
+    try:
+        error = next(_promise(json.dumps(definition.output)).iter_errors(details), None)
+    except (ValueError, jsonschema_rs.ReferencingError) as exc:
+        return f"the tool's output schema cannot be used: {str(exc).splitlines()[0]}"
+    if error is None:
+        return ""
+    place = "/".join(str(step) for step in error.instance_path)
+    return f"the tool's structured content breaks its output schema at `/{place}`: {error.message[:300]}"
+
+
+@lru_cache(maxsize=256)
+def _promise(schema: str) -> jsonschema_rs.Draft202012Validator:
+    return jsonschema_rs.Draft202012Validator(
+        json.loads(schema), offline=True, pattern_options=jsonschema_rs.RegexOptions()
+    )

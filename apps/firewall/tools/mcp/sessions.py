@@ -1,0 +1,175 @@
+"""Connections that stay open between calls, one for each source as it is set now, closed when nobody uses them."""
+
+import asyncio
+import contextlib
+import hashlib
+import importlib
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from apps.firewall.tools.connections import Connection
+from apps.firewall.tools.mcp.errors import McpBusyError
+
+if TYPE_CHECKING:
+    from apps.firewall.tools.mcp.client import McpClient
+
+CLIENT: Final = "apps.firewall.tools.mcp.client"
+START_S: Final = 20.0
+IDLE_S: Final = 60.0
+OPEN_LIMIT: Final = 16
+
+
+async def new_client(connection: Connection) -> "McpClient":
+    """Make a client, not yet open. What speaks the protocol takes a second to import, so not in the loop's thread."""
+    module: Any = await asyncio.to_thread(importlib.import_module, CLIENT)
+    made: McpClient = module.McpClient(connection)
+    return made
+
+
+@contextlib.asynccontextmanager
+async def opened(connection: Connection, *, timeout_s: float = START_S) -> AsyncIterator["McpClient"]:
+    """Speak with a server while the block lasts.
+
+    Raises:
+        McpError: it could not be opened.
+    """
+    client = await new_client(connection)
+    await client.start(timeout_s=timeout_s)
+    try:
+        yield client
+    finally:
+        await asyncio.shield(client.stop())
+
+
+@dataclass(slots=True, eq=False)
+class _Kept:
+    """One source's client; `opening` ends when it is open, or could not be."""
+
+    opening: asyncio.Task["McpClient"]
+    users: int = 0
+    is_suspect: bool = False
+    timer: asyncio.TimerHandle | None = None
+
+    @property
+    def client(self) -> "McpClient | None":
+        failed = not self.opening.done() or self.opening.cancelled() or self.opening.exception() is not None
+        return None if failed else self.opening.result()
+
+    @property
+    def is_usable(self) -> bool:
+        if self.is_suspect:
+            return False
+        client = self.client
+        return not self.opening.done() or (client is not None and client.is_alive)
+
+
+class McpSessions:
+    """At most `OPEN_LIMIT` connections of one event loop.
+
+    A server that died, or did not answer in time, is not used again: the next call has a fresh one. Changed settings
+    or secrets make another connection.
+    """
+
+    def __init__(self, *, idle_s: float = IDLE_S, limit: int = OPEN_LIMIT) -> None:
+        self._idle_s = idle_s
+        self._limit = limit
+        self._kept: dict[str, _Kept] = {}
+        self._closing: set[asyncio.Task[None]] = set()
+
+    @contextlib.asynccontextmanager
+    async def client(self, environment: str, connection: Connection, *, timeout_s: float) -> AsyncIterator["McpClient"]:
+        """Lend the open connection of a source.
+
+        Raises:
+            McpError: it could not be opened, or as many as may be are in use.
+        """
+        key = _key(environment, connection)
+        kept = self._take(key, connection, timeout_s)
+        try:
+            yield await asyncio.shield(kept.opening)
+        finally:
+            self._give_back(key, kept)
+
+    def distrust(self, client: "McpClient") -> None:
+        """Use a connection no more once its present users are done."""
+        for kept in self._kept.values():
+            if kept.client is client:
+                kept.is_suspect = True
+
+    async def close(self) -> None:
+        """Close all; those in use fail for their users."""
+        for key, kept in list(self._kept.items()):
+            self._drop(key, kept)
+        while self._closing:
+            await asyncio.wait(set(self._closing))
+
+    def _take(self, key: str, connection: Connection, timeout_s: float) -> _Kept:
+        kept = self._kept.get(key)
+        if kept is None or not kept.is_usable:
+            if kept is not None:
+                self._forget(key, kept)
+            self._make_room()
+            kept = self._kept[key] = _Kept(asyncio.create_task(_open(connection, timeout_s)))
+        kept.users += 1
+        if kept.timer is not None:
+            kept.timer.cancel()
+        return kept
+
+    def _give_back(self, key: str, kept: _Kept) -> None:
+        kept.users -= 1
+        if kept.users:
+            return
+        if self._kept.get(key) is kept and kept.is_usable:
+            kept.timer = asyncio.get_running_loop().call_later(self._idle_s, self._drop, key, kept)
+        else:
+            self._drop(key, kept)
+
+    def _make_room(self) -> None:
+        idle = [(key, kept) for key, kept in self._kept.items() if not kept.users]
+        if len(self._kept) >= self._limit and idle:
+            self._drop(*idle[0])
+        if len(self._kept) >= self._limit:
+            raise McpBusyError(f"{self._limit} servers are in use already")
+
+    def _forget(self, key: str, kept: _Kept) -> None:
+        """Keep no longer; whoever uses it still ends it."""
+        if not kept.users:
+            self._drop(key, kept)
+        elif self._kept.get(key) is kept:
+            del self._kept[key]
+
+    def _drop(self, key: str, kept: _Kept) -> None:
+        if self._kept.get(key) is kept:
+            del self._kept[key]
+        if kept.timer is not None:
+            kept.timer.cancel()
+        closing = asyncio.create_task(_close(kept.opening))
+        self._closing.add(closing)
+        closing.add_done_callback(self._closing.discard)
+
+
+async def _open(connection: Connection, timeout_s: float) -> "McpClient":
+    client = await new_client(connection)
+    await client.start(timeout_s=timeout_s)
+    return client
+
+
+async def _close(opening: asyncio.Task["McpClient"]) -> None:
+    if not opening.done():
+        opening.cancel()
+    await asyncio.wait({opening})
+    if not opening.cancelled() and opening.exception() is None:
+        await opening.result().stop()
+
+
+def _key(environment: str, connection: Connection) -> str:
+    """Name a connection by all that makes it, secrets included, without keeping them."""
+    made_of = [
+        *(environment, connection.source, connection.kind, connection.url, connection.cwd, connection.ca),
+        *(list(connection.command), dict(connection.env), dict(connection.headers), repr(connection.rules)),
+        {name: value for name, value in connection.settings.items() if name in {"limits", "readable"}},
+    ]
+    text = json.dumps(made_of, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,86 @@
+"""Runs one call of a tool that an MCP server brings."""
+
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING, Any, Final
+
+from apps.firewall.tools.connections import Connection
+from apps.firewall.tools.definition import Definition, JsonObject
+from apps.firewall.tools.executors import McpExecutor
+from apps.firewall.tools.mcp.errors import McpError, McpRefusedError
+from apps.firewall.tools.mcp.sessions import START_S, McpSessions, opened
+from apps.firewall.tools.running import ToolOutcome, failed
+
+if TYPE_CHECKING:
+    from apps.firewall.tools.mcp.client import McpClient
+
+DEFAULT_TIMEOUT_MS: Final = 60_000
+KEPT: Final = frozenset({"mcp_stdio"})
+"""Kinds whose connections are kept between calls: a process is dear to start, an address is opened in no time."""
+
+
+async def run_mcp_tool(
+    executor: McpExecutor,
+    definition: Definition,
+    params: JsonObject,
+    *,
+    connection: Connection,
+    timeout_ms: int | None = None,
+    sessions: McpSessions | None = None,
+    environment: str = "",
+) -> ToolOutcome:
+    """Call a tool on its server, and say in every case what became of it.
+
+    Args:
+        definition: as it was accepted; structured content is held to its output schema, whatever the server says now.
+        timeout_ms: for the answer; opening the connection has a bound of its own.
+        sessions: kept connections, of which servers that are processes are lent one.
+        environment: whose connections these are.
+    Returns:
+        `completed` with the result; `failed` with its cause; `unknown` when the server took the call and nobody knows
+        what it did.
+    Raises:
+        asyncio.CancelledError: the caller was cancelled; the server was told.
+    """
+    timeout_s = (timeout_ms or definition.timeout_ms or DEFAULT_TIMEOUT_MS) / 1000
+    try:
+        async with _client(connection, sessions, environment) as client:
+            return await _call(client, executor, definition, params, timeout_s, sessions)
+    except McpError as exc:  # it could not be opened, so nothing was asked
+        return failed(exc.code, str(exc))
+
+
+async def _call(
+    client: "McpClient",
+    executor: McpExecutor,
+    definition: Definition,
+    params: Mapping[str, Any],
+    timeout_s: float,
+    sessions: McpSessions | None,
+) -> ToolOutcome:
+    from apps.firewall.tools.mcp.results import outcome_of  # with the client, which is there by now
+
+    try:
+        answer = await client.call(executor.tool, params, timeout_s=timeout_s)
+    except McpRefusedError as exc:
+        return failed(exc.code, str(exc))
+    except McpError as exc:
+        if sessions is not None:
+            sessions.distrust(client)
+        return ToolOutcome(ended="unknown", error={"code": exc.code, "message": str(exc)})
+    return outcome_of(answer, definition)
+
+
+def _client(
+    connection: Connection, sessions: McpSessions | None, environment: str
+) -> AbstractAsyncContextManager["McpClient"]:
+    start_s = start_limit_s(connection)
+    if sessions is not None and connection.kind in KEPT:
+        return sessions.client(environment, connection, timeout_s=start_s)
+    return opened(connection, timeout_s=start_s)
+
+
+def start_limit_s(connection: Connection) -> float:
+    """Tell how long a server may take until it has greeted: `start_timeout_ms` of its settings, else `START_S`."""
+    stated = connection.settings.get("start_timeout_ms")
+    return stated / 1000 if type(stated) is int and stated > 0 else START_S
