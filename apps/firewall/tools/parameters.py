@@ -1,130 +1,140 @@
-"""Validation of a call's parameters: every mistake at once, each in words that let a model correct itself."""
+"""A call's params on their way to the tool: every mistake at once, each in words that let a model correct itself.
 
-import json
-from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from threading import Lock
-from typing import Any
+Structure, type, constraint, semantics: the validator looks at all four in one pass, and `mistakes.py` says which one a
+mistake belongs to. A valid call costs that one pass.
+"""
 
-import jsonschema_rs
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final, NamedTuple
 
-from apps.firewall.errors import FirewallError
+from apps.firewall.tools.aliases import manner_of, missing_groups
+from apps.firewall.tools.defaults import with_defaults
 from apps.firewall.tools.definition import Definition, JsonObject, schema_digest
+from apps.firewall.tools.formats import FORMATS, PATH_FORMATS, paths_within
+from apps.firewall.tools.injection import inject, without_facts
+from apps.firewall.tools.mending import Errors, drop_warnings, mend
+from apps.firewall.tools.mistakes import FAILED, Hides, Problem, in_order, model_error, path_text, pointer, problems_of
+from apps.firewall.tools.paths import PathRefusedError
+from apps.firewall.tools.schema_walk import mentions, properties
+from apps.firewall.tools.sensitive import hider, sensitive_places
+from apps.firewall.tools.transform import TRANSFORMERS, transform
+from apps.firewall.tools.validators import SchemaError, Validator, validator_of
 
-CACHED_SCHEMAS = 1024
-PROBLEMS_LIMIT = 100
-SHOWN_CHARACTERS = 80
+__all__ = [
+    "FAILED",
+    "Prepared",
+    "Problem",
+    "SchemaError",
+    "check_params",
+    "model_error",
+    "needs_folders",
+    "path_text",
+    "pointer",
+    "prepare_params",
+    "sensitive_of",
+]
 
-Problem = dict[str, str]
-"""`{"path", "code", "message"}`."""
-
-
-class SchemaError(FirewallError):
-    """A tool's own schema cannot be used, so nothing can be checked against it."""
-
-    code = "schema_invalid"
-
-
-def shown(value: Any) -> str:
-    """Write a JSON value for a message, cut where it gets long."""
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"
-
-
-def path_text(path: Sequence[str | int]) -> str:
-    """Write a path as `edits[0].text`; empty for the root."""
-    text = ""
-    for step in path:
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
-    return text
-
-
-Words = tuple[str, Callable[[Any, Any], str]]
-
-# keyword -> (our code, message from the keyword's own values and the value found)
-KEYWORDS: dict[str, Words] = {
-    "type": ("type_mismatch", lambda kind, found: f"must be {' or '.join(sorted(kind.types))}, got {shown(found)}"),
-    "enum": ("enum_mismatch", lambda kind, found: f"must be one of {shown(kind.options)}, got {shown(found)}"),
-    "const": ("const_mismatch", lambda kind, _: f"must be {shown(kind.expected_value)}"),
-    "minLength": ("min_length_violation", lambda kind, _: f"must have at least {kind.limit} characters"),
-    "maxLength": ("max_length_violation", lambda kind, _: f"must have at most {kind.limit} characters"),
-    "pattern": ("pattern_mismatch", lambda kind, _: f"must match the pattern `{kind.pattern}`"),
-    "format": ("invalid_format", lambda kind, _: f"must be a {kind.format}"),
-    "minimum": ("minimum_violation", lambda kind, found: f"must be at least {kind.limit}, got {shown(found)}"),
-    "maximum": ("maximum_violation", lambda kind, found: f"must be at most {kind.limit}, got {shown(found)}"),
-    "exclusiveMinimum": ("exclusive_minimum_violation", lambda kind, _: f"must be above {kind.limit}"),
-    "exclusiveMaximum": ("exclusive_maximum_violation", lambda kind, _: f"must be below {kind.limit}"),
-    "multipleOf": ("multiple_of_violation", lambda kind, _: f"must be a multiple of {kind.multiple_of}"),
-    "minItems": ("min_items_violation", lambda kind, _: f"must have at least {kind.limit} items"),
-    "maxItems": ("max_items_violation", lambda kind, _: f"must have at most {kind.limit} items"),
-    "uniqueItems": ("unique_items_violation", lambda *_: "must not hold the same item twice"),
-    "contains": ("contains_violation", lambda *_: "lacks an item of the required kind"),
-    "minProperties": ("min_properties_violation", lambda kind, _: f"must have at least {kind.limit} members"),
-    "maxProperties": ("max_properties_violation", lambda kind, _: f"must have at most {kind.limit} members"),
-    "propertyNames": ("property_name_violation", lambda *_: "has a member whose name is not allowed"),
-    "anyOf": ("any_of_mismatch", lambda *_: "has none of the allowed forms"),
-    "oneOf": ("one_of_mismatch", lambda *_: "must have exactly one of the allowed forms"),
-    "not": ("not_violation", lambda *_: "has a form that is not allowed"),
-    "falseSchema": ("not_allowed", lambda *_: "must be left out"),
-}
-UNKNOWN_FIELDS = {"additionalProperties", "unevaluatedProperties"}
+PROBLEMS_LIMIT: Final = 100
+CACHED_PLANS: Final = 4096
+_NOT_TEXT: Final = "the parameters hold half of a character, which is no text"
 
 
-def _problems_of(error: jsonschema_rs.ValidationError) -> Iterator[Problem]:
-    kind: Any = error.kind
-    path = list(error.instance_path)
-    if kind.name == "required":
-        place = path_text([*path, kind.property])
-        yield {"path": place, "code": "required_field_missing", "message": f"`{place}` is required"}
-    elif kind.name in UNKNOWN_FIELDS:
-        for name in kind.unexpected:
-            place = path_text([*path, name])
-            yield {"path": place, "code": "unknown_field", "message": f"`{place}` is not a parameter of this tool"}
-    else:
-        place = path_text(path)
-        code, words = KEYWORDS.get(kind.name, ("schema_violation", lambda *_: "breaks a rule of the tool's schema"))
-        subject = f"`{place}`" if place else "the parameters"
-        yield {"path": place, "code": code, "message": f"{subject} {words(kind, error.instance)}"}
+class Prepared(NamedTuple):
+    """A call's params as the tool will get them, or all that is wrong with them.
+
+    Attributes:
+        params: coerced, filled and transformed; as they were sent when there are problems.
+        warnings: what was left out or replaced and the caller should know, each `{"path", "code", "message"}`.
+        problems: every mistake, at most 100, each `{"path", "code", "message"}`; empty when the call may go on.
+    """
+
+    params: dict[str, Any]
+    warnings: list[Problem]
+    problems: list[Problem]
 
 
-class _Validators:
-    """Compiled schemas by digest; the least recently used one makes room."""
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a definition asks for, found out once.
 
-    def __init__(self) -> None:
-        self._compiled: OrderedDict[str, jsonschema_rs.Draft202012Validator] = OrderedDict()
-        self._lock = Lock()
+    Args:
+        schema: with what `extra_params` makes of it.
+        is_plain: a valid call is ready as it is.
+        transforms: some value may have to be brought into its form.
+        has_paths: some value may be a path, so folders must be known.
+        drops: fields that the schema forbids are left out, not refused.
+        version: of the formats when this was found out.
+    """
 
-    def get(self, schema: JsonObject, digest: str) -> jsonschema_rs.Draft202012Validator:
-        with self._lock:
-            found = self._compiled.get(digest)
-            if found is not None:
-                self._compiled.move_to_end(digest)
-                return found
-        made = _compile(schema)
-        with self._lock:
-            self._compiled[digest] = made
-            while len(self._compiled) > CACHED_SCHEMAS:
-                self._compiled.popitem(last=False)
-        return made
+    definition: Definition
+    schema: JsonObject
+    validator: Validator
+    is_plain: bool
+    is_file_tool: bool
+    has_defaults: bool
+    transforms: bool
+    has_paths: bool
+    drops: bool
+    sensitive: tuple[str, ...]
+    version: int
 
 
-def _compile(schema: JsonObject) -> jsonschema_rs.Draft202012Validator:
+_plans: dict[int, Plan] = {}
+"""Identity of a definition -> its plan, which keeps the definition so that no other can take its identity."""
+
+
+def prepare_params(
+    definition: Definition,
+    params: Mapping[str, Any],
+    *,
+    release: str = "2026.9",
+    facts: Mapping[str, Any] | None = None,
+    folders: Sequence[str] = (),
+) -> Prepared:
+    """Make a call's params ready for their tool: coerce, check, fill in defaults and facts, bring into form.
+
+    Preparing what was prepared changes nothing.
+
+    Args:
+        release: the dialect in which a model speaks to file tools.
+        facts: what is known of the caller, by the names in `injection.FACTS`.
+        folders: absolute paths that paths in params may lead into; needed where `needs_folders` says so.
+    Raises:
+        SchemaError: the tool's own schema is broken.
+    """
+    plan = _plans.get(id(definition))
+    if plan is None or plan.version != FORMATS.version:
+        plan = _plan(definition)
+    given = params if type(params) is dict else dict(params)
     try:
-        # Offline: a `$ref` must not make us open an address. RegexOptions: the engine without backtracking, so that
-        # no pattern can hold us up.
-        return jsonschema_rs.Draft202012Validator(
-            dict(schema), validate_formats=True, offline=True, pattern_options=jsonschema_rs.RegexOptions()
-        )
-    except (ValueError, jsonschema_rs.ReferencingError) as exc:
-        raise SchemaError(f"the tool's schema cannot be used: {str(exc).splitlines()[0]}") from exc
+        if plan.is_plain and plan.validator.is_valid(given):
+            return Prepared(given, [], [])
+        with paths_within(tuple(folders)) if plan.has_paths else nullcontext():
+            return _prepared(plan, given, release, facts or {})
+    except UnicodeEncodeError:
+        return Prepared(given, [], [{"path": "", "code": "type_mismatch", "message": _NOT_TEXT}])
 
 
-_validators = _Validators()
+def needs_folders(definition: Definition) -> bool:
+    """Say whether params of this tool may be paths, for which `prepare_params` must know the allowed folders.
+
+    Raises:
+        SchemaError: the tool's own schema is broken.
+    """
+    return _plan(definition).has_paths
+
+
+def sensitive_of(definition: Definition) -> tuple[str, ...]:
+    """Name the params that are masked everywhere but on their way to the tool: names, and places such as `auth.pin`."""
+    known = _plans.get(id(definition))
+    return sensitive_places(definition) if known is None else known.sensitive
 
 
 def check_params(schema: JsonObject, params: Mapping[str, Any], *, digest: str | None = None) -> list[Problem]:
-    """Compare parameters with a tool's JSON Schema.
+    """Compare parameters with a tool's JSON Schema as they are.
 
     Args:
         digest: identity of the schema (`schema_digest`), when the caller has it at hand.
@@ -133,49 +143,99 @@ def check_params(schema: JsonObject, params: Mapping[str, Any], *, digest: str |
     Raises:
         SchemaError: the schema itself is broken.
     """
-    validator = _validators.get(schema, digest or schema_digest(schema))
+    validator = validator_of(schema, digest)
     given = params if isinstance(params, dict) else dict(params)
     if validator.is_valid(given):
         return []
+    return _problems(list(islice(validator.iter_errors(given), PROBLEMS_LIMIT)), hides=hider(()))
+
+
+def _problems(errors: Errors, *, hides: Hides) -> list[Problem]:
     problems: list[Problem] = []
-    for error in validator.iter_errors(given):
-        problems.extend(_problems_of(error))
+    for error in errors:
+        problems.extend(problems_of(error, hides=hides))
         if len(problems) >= PROBLEMS_LIMIT:
             break
-    return sorted(problems[:PROBLEMS_LIMIT], key=lambda problem: (problem["path"], problem["code"]))
+    return in_order(problems)[:PROBLEMS_LIMIT]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
-    """A call's params as the tool will get them, or all that is wrong with them.
+def _plan(definition: Definition) -> Plan:
+    known = _plans.get(id(definition))
+    if known is not None and known.version == FORMATS.version:
+        return known
+    version = FORMATS.version
+    schema = _with_extras(definition)
+    is_same = schema is definition.parameters
+    transforms = mentions(schema, "format", frozenset(TRANSFORMERS))
+    has_defaults = mentions(schema, "default")
+    is_file_tool = manner_of(definition.name, properties(schema), "2026.9") is not None
+    is_file_tool = is_file_tool or manner_of(definition.name, properties(schema), "2026.2") is not None
+    plan = Plan(
+        definition=definition,
+        schema=schema,
+        validator=validator_of(schema, definition.schema_digest if is_same else schema_digest(schema)),
+        is_plain=not (transforms or has_defaults or is_file_tool or definition.context_mappings),
+        is_file_tool=is_file_tool,
+        has_defaults=has_defaults,
+        transforms=transforms,
+        has_paths=mentions(schema, "format", frozenset(PATH_FORMATS)),
+        drops=definition.extra_params != "refuse",
+        sensitive=sensitive_places(definition),
+        version=version,
+    )
+    if len(_plans) >= CACHED_PLANS:
+        _plans.clear()
+    _plans[id(definition)] = plan
+    return plan
 
-    Args:
-        params: coerced, filled and transformed; as they were sent when there are problems.
-        warnings: what was changed or left out and the caller should know, each `{"path", "code", "message"}`.
-        problems: every mistake, each `{"path", "code", "message"}`; empty when the call may go on.
-    """
 
-    params: dict[str, Any]
-    warnings: list[Problem] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
+def _with_extras(definition: Definition) -> JsonObject:
+    """Give the schema with what the definition says about params that it does not name."""
+    schema = definition.parameters
+    if definition.extra_params is None:
+        return schema
+    rules = {name: schema[name] for name in ("additionalProperties", "unevaluatedProperties") if name in schema}
+    forbids = any(rule is False for rule in rules.values())
+    if forbids is (definition.extra_params != "keep"):
+        return schema
+    left = {name: value for name, value in schema.items() if name not in rules or isinstance(value, Mapping)}
+    if definition.extra_params == "keep":
+        return left
+    return {**left, "unevaluatedProperties": False}
 
 
-def prepare_params(
-    definition: Definition,
-    params: Mapping[str, Any],
-    *,
-    release: str = "2026.9",  # noqa: ARG001
-    facts: Mapping[str, Any] | None = None,  # noqa: ARG001
-    folders: Sequence[str] = (),  # noqa: ARG001
-) -> Prepared:
-    """Make a call's params ready for their tool.
+def _prepared(plan: Plan, sent: dict[str, Any], release: str, facts: Mapping[str, Any]) -> Prepared:
+    manner = manner_of(plan.definition.name, properties(plan.schema), release) if plan.is_file_tool else None
+    params = sent if manner is None else manner.rewrite(sent)
+    mappings = plan.definition.context_mappings
+    params, warnings = inject(mappings, params, facts) if mappings else (params, [])
+    params, dropped, errors = _mended(plan, params)
+    warnings += drop_warnings(dropped, properties(plan.schema))
+    problems = _problems(errors, hides=hider(plan.sensitive)) if errors else []
+    if manner is not None:
+        known = {problem["path"] for problem in problems}
+        problems += [missing for missing in missing_groups(manner, params) if missing["path"] not in known]
+    if problems:
+        return Prepared(sent, warnings, in_order(without_facts(problem, mappings) for problem in problems))
+    if not plan.transforms:
+        return Prepared(params, warnings, [])
+    try:
+        return Prepared(transform(plan.validator, params), warnings, [])
+    except PathRefusedError as exc:  # something moved since the path was found valid
+        return Prepared(sent, warnings, [{"path": "", "code": "invalid_format", "message": f"a path {exc.message}"}])
 
-    Args:
-        release: the dialect in which a model speaks to file tools.
-        facts: what is known of the caller, by the names that context mappings use.
-        folders: absolute paths of the folders that paths in params may lead into.
-    Raises:
-        SchemaError: the tool's own schema is broken.
-    """
-    problems = check_params(definition.parameters, params, digest=definition.schema_digest)
-    return Prepared(params=dict(params), problems=problems)
+
+def _mended(plan: Plan, params: dict[str, Any]) -> tuple[dict[str, Any], list[Any], Errors]:
+    """Fill in defaults and mend what is wrong; defaults that make valid params invalid are left out."""
+    filled = with_defaults(plan.schema, params) if plan.has_defaults else params
+    if plan.validator.is_valid(filled):
+        return filled, [], []
+    if filled is not params and plan.validator.is_valid(params):
+        return params, [], []
+    mended = mend(plan.validator, filled, drops=plan.drops)
+    document: dict[str, Any] = mended.document
+    if not mended.errors and plan.has_defaults:
+        # A text that was JSON may have brought objects whose members have defaults of their own.
+        again = with_defaults(plan.schema, document)
+        document = again if plan.validator.is_valid(again) else document
+    return document, mended.dropped, mended.errors

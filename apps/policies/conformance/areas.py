@@ -88,5 +88,13 @@ AREAS: Final[dict[str, dict[str, Kind]]] = {
         "normalize": Kind("schema:normalize", members(("schema",))),
         "gemini_clean": Kind("schema:gemini_clean", members(("schema",))),
     },
+    "params": {
+        "execute": Kind("params:execute", members(("params",))),
+        "schema_patch_2026_2": Kind("params:schema_patch"),
+        "readStringParam": Kind("params:read_string", members(("value",))),
+        "readNumberParam": Kind("params:read_number", members(("value",))),
+        "readStringArrayParam": Kind("params:read_string_array", members(("value",))),
+        "readStringOrNumberParam": Kind("params:read_string_or_number", members(("value",))),
+    },
     "redaction": {"text": Kind("redaction:text", at_least_as_strict)},
 }
