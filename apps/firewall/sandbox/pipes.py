@@ -109,6 +109,7 @@ async def piped_process(
     executable: str | None = None,
     workspace: str | None = None,
     readable: Sequence[str] = (),
+    network: bool = True,
 ) -> AsyncIterator[PipedProcess]:
     """Run a command and speak with it while the block lasts; after it the whole tree has ended.
 
@@ -128,6 +129,7 @@ async def piped_process(
         executable=executable,
         workspace=workspace,
         readable=readable,
+        network=network,
     )
     ours, theirs = socket.socketpair()
     with contextlib.closing(ours), contextlib.closing(theirs):

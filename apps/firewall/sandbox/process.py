@@ -101,11 +101,12 @@ async def run_process(
     executable: str | None = None,
     workspace: str | None = None,
     readable: Sequence[str] = (),
+    network: bool = True,
 ) -> ProcessResult:
     """Run a command without a shell, with nothing inherited, and wait until its whole tree has ended.
 
     Where the kernel has Landlock (`landlock.confinement()`), it uses files of the system, of its workspace and of a
-    temporary folder of its own only; `landlock.py` says which. Its network is the server's.
+    temporary folder of its own only; `landlock.py` says which.
 
     Args:
         argv: the command; `argv[0]` is what it is told its name is.
@@ -116,6 +117,7 @@ async def run_process(
         executable: absolute path of the file to run; `argv[0]` when None.
         workspace: folder below which it may do anything with files; `cwd` when None.
         readable: further files and folders it may read.
+        network: whether it has the server's network, or none at all.
     Raises:
         asyncio.CancelledError: the caller was cancelled; the tree is gone by then.
     """
@@ -128,6 +130,7 @@ async def run_process(
         executable=executable,
         workspace=workspace,
         readable=readable,
+        network=network,
     )
     temporary = order["temporary"]
     started = time.monotonic()
@@ -155,6 +158,7 @@ def order_of(
     executable: str | None = None,
     workspace: str | None = None,
     readable: Sequence[str] = (),
+    network: bool = True,
 ) -> dict[str, Any]:
     """Write the order for a supervisor; `run_process` says what the arguments mean."""
     temporary = str(Path(tempfile.gettempdir(), f"openclaw-run-{secrets.token_hex(12)}").absolute())
@@ -171,6 +175,7 @@ def order_of(
         "temporary": temporary,
         "python_folders": PYTHON_FOLDERS,
         "readable": [PYTHON_SETTINGS, *readable],
+        "network": network,
     }
 
 

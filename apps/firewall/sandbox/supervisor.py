@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 if __name__ == "__main__":
     sys.path.append(__file__.rsplit("/", 4)[0])  # it runs with no path but the standard library's
 
-from apps.firewall.sandbox import landlock
+from apps.firewall.sandbox import landlock, seccomp
 
 PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
@@ -116,7 +116,7 @@ class NotRunError(Exception):
 
 
 def not_confined(code: int) -> NotRunError:
-    return NotRunError("not_confined", f"it cannot be confined to its workspace: {os.strerror(code)}")
+    return NotRunError("not_confined", f"it cannot be confined: {os.strerror(code)}")
 
 
 @contextlib.contextmanager
@@ -159,6 +159,10 @@ def become(order: dict[str, Any], rules: int | None, trouble: int) -> NoReturn:
             landlock.restrict(rules)  # before root's powers go: opening the rules' paths may need them
             stage = "start"
         give_up_powers()
+        if not order["network"]:
+            stage = "confine"
+            seccomp.deny_network()
+            stage = "start"
         for name in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:
             signal.signal(name, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, [])

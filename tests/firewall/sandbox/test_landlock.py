@@ -251,7 +251,7 @@ async def test_a_command_that_cannot_be_confined_does_not_run(desk: Path) -> Non
     )
 
     assert result.ended == "not_confined"
-    assert result.error.startswith("it cannot be confined to its workspace: ")
+    assert result.error.startswith("it cannot be confined: ")
     assert not (desk / "ran").exists()
 
 

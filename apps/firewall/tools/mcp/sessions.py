@@ -169,7 +169,7 @@ def _key(environment: str, connection: Connection) -> str:
     made_of = [
         *(environment, connection.source, connection.kind, connection.url, connection.cwd, connection.ca),
         *(list(connection.command), dict(connection.env), dict(connection.headers), repr(connection.rules)),
-        {name: value for name, value in connection.settings.items() if name in {"limits", "readable"}},
+        {name: value for name, value in connection.settings.items() if name in {"limits", "network", "paths"}},
     ]
     text = json.dumps(made_of, sort_keys=True, default=str)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

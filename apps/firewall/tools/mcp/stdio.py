@@ -155,7 +155,8 @@ async def stdio_wire(connection: Connection) -> AsyncIterator[Wire]:
     """Start the server of a connection and speak with it while the block lasts.
 
     It works in the folder `cwd`, below which it may do anything with files; without one in an empty folder that is
-    gone afterwards. It reads its program, arguments that are files, and what `settings.readable` lists.
+    gone afterwards. It reads its program, arguments that are files, and what `settings.paths` lists; it has the
+    network only where `settings.network` says so.
 
     Raises:
         McpSettingsError: there is no command, or no such program or folder.
@@ -172,7 +173,8 @@ async def stdio_wire(connection: Connection) -> AsyncIterator[Wire]:
                 limits=_limits(options.get("limits")),
                 time_limit_s=LIFETIME_S,
                 error_limit_bytes=ERRORS_KEPT_BYTES,
-                readable=[*_files(connection.command[1:]), *_paths(options.get("readable"))],
+                network=options.get("network") is True,
+                readable=[*_files(connection.command[1:]), *_paths(options.get("paths"))],
             ) as process,
             _carried(_Speech(process)) as wire,
         ):

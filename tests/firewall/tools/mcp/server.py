@@ -5,6 +5,7 @@ Runs as `python -I -S server.py MODE [FILE]`; FILE is a JSON list of tools to of
 
 import json
 import os
+import socket
 import sys
 import time
 from typing import Any
@@ -66,6 +67,12 @@ def call(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         return {"content": [{"type": "text", "text": str(arguments.get("text"))}]}
     if name == "whoami":
         return {"content": [{"type": "text", "text": f"{os.getpid()} {os.getcwd()} {sorted(os.environ)}"}]}
+    if name == "socket":
+        try:
+            socket.socket().close()
+        except OSError as exc:
+            return {"content": [{"type": "text", "text": type(exc).__name__}]}
+        return {"content": [{"type": "text", "text": "made"}]}
     if name == "read":
         try:
             with open(arguments["path"], encoding="utf-8") as file:

@@ -101,10 +101,20 @@ async def test_it_sees_nothing_of_ours_and_is_gone_afterwards(connect: Connect, 
 async def test_readable_files_of_the_settings_may_be_read(connect: Connect, tmp_path: Path) -> None:
     shown = tmp_path / "shown"
     shown.write_text("open to it")
-    async with opened(connect(settings={"readable": [str(shown)]})) as client:
+    async with opened(connect(settings={"paths": [str(shown)]})) as client:
         read = await client.call("read", {"path": str(shown)}, timeout_s=5)
 
     assert read.content[0].text == "open to it"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(("settings", "made"), [({}, "PermissionError"), ({"network": True}, "made")])
+async def test_it_has_the_network_only_where_its_settings_say_so(
+    connect: Connect, settings: dict[str, bool], made: str
+) -> None:
+    async with opened(connect(settings=settings)) as client:
+        answer = await client.call("socket", {}, timeout_s=5)
+
+    assert answer.content[0].text == made  # type: ignore[union-attr]
 
 
 async def test_it_works_in_the_folder_of_its_settings(connect: Connect, tmp_path: Path) -> None:
