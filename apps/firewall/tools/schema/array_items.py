@@ -28,7 +28,10 @@ def describe_items(node: Any, log: ChangeLog, path: str = "") -> Any:
 
 
 def omit_empty_items(node: Any, log: ChangeLog, path: str = "") -> Any:
-    """Return a schema in which no array has `items: {}`."""
+    """Return a schema in which no array has `items: {}`.
+
+    A schema that stands where a list of schemas belongs is treated as `describe_items` does; the recordings do, too.
+    """
     if isinstance(node, list):
         return [omit_empty_items(each, log, f"{path}/{index}") for index, each in enumerate(node)]
     if not isinstance(node, dict):
@@ -46,5 +49,5 @@ def omit_empty_items(node: Any, log: ChangeLog, path: str = "") -> Any:
         elif key in SCHEMAS or (isinstance(value, list) and key in LISTS):
             result[key] = omit_empty_items(value, log, f"{path}/{key}")
         else:
-            result[key] = value
+            result[key] = describe_items(value, log, f"{path}/{key}") if key in LISTS else value
     return result

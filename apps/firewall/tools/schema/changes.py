@@ -55,6 +55,13 @@ class Cause(StrEnum):
     MODEL_KEYWORD = "model_keyword"
     GRAMMAR_PATTERN = "grammar_pattern"
     GRAMMAR_LENGTH = "grammar_length"
+    ROOT_REFUSED = "root_refused"
+    ALL_OF_MERGED = "all_of_merged"
+    PROPERTY_NAME = "property_name"
+    NOT_JSON_SCHEMA = "not_json_schema"
+    GEMINI_REFUSED = "gemini_refused"
+    GEMINI_ONE_TYPE = "gemini_one_type"
+    GEMINI_PLACE = "gemini_place"
 
 
 REASONS: Final = MappingProxyType(
@@ -95,6 +102,13 @@ REASONS: Final = MappingProxyType(
         Cause.MODEL_KEYWORD: "the model does not accept it",
         Cause.GRAMMAR_PATTERN: "llama.cpp cannot turn it into a grammar",
         Cause.GRAMMAR_LENGTH: "llama.cpp cannot repeat a rule that often",
+        Cause.ROOT_REFUSED: "the provider does not accept it at the root",
+        Cause.ALL_OF_MERGED: "the provider does not accept it, so its parts became one schema",
+        Cause.PROPERTY_NAME: "the provider accepts only letters, digits, `_`, `.` and `-` in names of parameters",
+        Cause.NOT_JSON_SCHEMA: "it breaks the rules of JSON Schema, and the provider checks them",
+        Cause.GEMINI_REFUSED: "Gemini refuses a request that holds it",
+        Cause.GEMINI_ONE_TYPE: "Gemini accepts one type, the first one is left",
+        Cause.GEMINI_PLACE: "Gemini wants a schema here",
     }
 )
 
@@ -116,6 +130,8 @@ _LABELS: Final = MappingProxyType(
         Cause.GEMINI_PROPERTIES: "{} → object",
         Cause.ROOT_WITHOUT_PROPERTIES: "{} → object",
         Cause.REQUIRED_UNDECLARED: "{} undeclared",
+        Cause.ALL_OF_MERGED: "{} → one schema",
+        Cause.GEMINI_ONE_TYPE: "{} → first type",
     }
 )
 

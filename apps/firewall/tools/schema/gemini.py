@@ -10,7 +10,7 @@ from apps.firewall.tools.schema.changes import Cause, ChangeLog
 from apps.firewall.tools.schema.limits import Budget, escape
 from apps.firewall.tools.schema.references import unescape
 from apps.firewall.tools.schema.releases import ANNOTATIONS, Release
-from apps.firewall.tools.schema.values import enum_text, is_truthy, members, with_annotations
+from apps.firewall.tools.schema.values import enum_text, is_truthy, members, unique, with_annotations
 
 _UNIONS: Final = ("anyOf", "oneOf")
 _TABLES: Final = ("$defs", "definitions")
@@ -263,9 +263,7 @@ def _literals(variants: list[Any]) -> dict[str, Any] | None:
 def _type_of_union(schemas: list[Any]) -> Any:
     """Return the type that all typed variants share, else the first variant's; None if that has none."""
     kinds = [schema.get("type") if isinstance(schema, dict) else None for schema in schemas]
-    given = [kind for kind in kinds if is_truthy(kind)]
-    if given and all(isinstance(kind, str) and kind == given[0] for kind in given):
-        return given[0]
+    given = unique(kind for kind in kinds if is_truthy(kind))
     if len(given) == 1:
         return given[0]
     return kinds[0] if is_truthy(kinds[0]) else None

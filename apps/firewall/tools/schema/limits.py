@@ -1,18 +1,16 @@
-"""How large and how deep a schema may be, and which expressions it may hold.
+"""How large and how deep a schema may be.
 
-Schemas come from strangers. A few lines with references can describe millions of places, and an expression can keep a
-validator busy for years; both are refused before anything works on them.
+Schemas come from strangers, and a few lines with references can describe millions of places. Expressions are never
+searched here: what they may be is for `patterns` to say, and validators search them without backtracking.
 """
 
 from typing import Any, Final
 
 from apps.firewall.errors import FirewallError
-from apps.firewall.patterns import PatternError, compile_pattern
 
 SIZE_LIMIT: Final = 512 * 1024
 VALUES_LIMIT: Final = 20_000
 DEPTH_LIMIT: Final = 96
-PATTERNS_LIMIT: Final = 500
 _VALUE_SIZE: Final = 4
 
 
@@ -89,55 +87,3 @@ def measure(schema: Any) -> int:
             return size + values * _VALUE_SIZE
         level = below
     raise SchemaRefusedError(f"it is deeper than {DEPTH_LIMIT} levels")
-
-
-def check_patterns(schema: Any) -> list[tuple[str, str]]:
-    """List expressions of a schema that cannot be searched in bounded time, or are none.
-
-    Args:
-        schema: within the limits of `measure`.
-    Returns:
-        Pairs of a JSON Pointer and the reason.
-    Raises:
-        SchemaRefusedError: the schema is outside the limits, or holds too many expressions.
-    """
-    measure(schema)
-    found: list[tuple[str, str]] = []
-    stack: list[tuple[str, Any]] = [("", schema)]
-    checked = 0
-    while stack:
-        path, value = stack.pop()
-        for place, expression in _expressions(path, value):
-            checked += 1
-            if checked > PATTERNS_LIMIT:
-                raise SchemaRefusedError(f"it holds over {PATTERNS_LIMIT} expressions", path=place)
-            reason = _pattern_problem(expression)
-            if reason is not None:
-                found.append((place, reason))
-        if isinstance(value, dict):
-            stack.extend((f"{path}/{escape(key)}", member) for key, member in value.items())
-        elif isinstance(value, list):
-            stack.extend((f"{path}/{index}", member) for index, member in enumerate(value))
-    return sorted(found)
-
-
-def _expressions(path: str, value: Any) -> list[tuple[str, str]]:
-    """List the expressions that stand directly in a value: `pattern`, and the names of `patternProperties`."""
-    if not isinstance(value, dict):
-        return []
-    own = value.get("pattern")
-    found = [(f"{path}/pattern", own)] if isinstance(own, str) else []
-    by_name = value.get("patternProperties")
-    if isinstance(by_name, dict):
-        found += [(f"{path}/patternProperties/{escape(name)}", name) for name in by_name]
-    return found
-
-
-def _pattern_problem(expression: str) -> str | None:
-    if not expression:
-        return None  # matches everything, at no cost
-    try:
-        compile_pattern(expression)
-    except PatternError as exc:
-        return exc.message
-    return None

@@ -11,8 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from apps.firewall.tools.schema.acceptance import Family
 from apps.firewall.tools.schema.array_items import describe_items, omit_empty_items
 from apps.firewall.tools.schema.changes import Change, ChangeLog
+from apps.firewall.tools.schema.fitting import fit
 from apps.firewall.tools.schema.gemini import GeminiCleaner
 from apps.firewall.tools.schema.keywords import fit_grammar, remove_keywords
 from apps.firewall.tools.schema.limits import SchemaRefusedError, measure
@@ -42,6 +44,7 @@ def normalize_schema(
     provider: str = "",
     model: str = "",
     compat: ModelCompat | None = None,
+    family: Family | None = None,
 ) -> Normalized:
     """Return a parameter schema as the provider of a model accepts it.
 
@@ -50,21 +53,25 @@ def normalize_schema(
         release: whose rules, `2026.9` or `2026.2`.
         provider: as in OpenClaw's configuration, in any case: `openai`, `google-vertex`.
         model: its id, with or without provider. The older release does not look at it, nor at `compat`.
+        family: whose endpoint must accept the result: what OpenClaw's rules leave and it refuses goes as well. Without
+            one the result is exactly OpenClaw's.
     Raises:
         SchemaRefusedError: too large, too deep, no JSON, or its references make it so.
         UnknownReleaseError: no such release.
     """
     rules = release_named(release)
     measure(schema)
-    if not isinstance(schema, dict | list):
-        return Normalized(schema, ())
     log = ChangeLog()
     taste = compat or NO_COMPAT
     for_gemini = wants_gemini(rules, provider=provider, model=model, compat=taste)
-    if rules.full_pipeline:
+    if not isinstance(schema, dict | list):
+        result = schema
+    elif rules.full_pipeline:
         result = _pipeline(schema, rules, taste, for_gemini, log)
     else:
         result = _object_and_gemini(schema, rules, for_gemini, log)
+    if family is not None:
+        result = fit(result, family, log)
     return Normalized(result, log.all())
 
 
@@ -85,11 +92,7 @@ def _pipeline(schema: Any, rules: Release, compat: ModelCompat, for_gemini: bool
     if not isinstance(result, dict | list):
         return result
     result = object_form_2026_9(remove_openapi_keywords(result, log), log)
-    mark = log.mark()
-    result = describe_items(result, log)
-    if compat.omit_empty_items:
-        log.forget(mark)  # what was added for nothing
-        result = omit_empty_items(result, log)
+    result = omit_empty_items(result, log) if compat.omit_empty_items else describe_items(result, log)
     if compat.profile == "llamacpp":
         result = fit_grammar(result, log)
     if for_gemini:
@@ -151,6 +154,7 @@ def normalized(
     provider: str = "",
     model: str = "",
     compat: ModelCompat | None = None,
+    family: Family | None = None,
 ) -> Normalized:
     """Return the same as `normalize_schema`, from memory when it was asked before.
 
@@ -159,10 +163,10 @@ def normalized(
     Raises:
         SchemaRefusedError, UnknownReleaseError: as `normalize_schema`; refusals are not remembered.
     """
-    key = (digest or _digest(schema), release, provider, model, compat or NO_COMPAT)
+    key = (digest or _digest(schema), release, provider, model, compat or NO_COMPAT, family)
     found = _CACHE.get(key)
     if found is None:
-        found = normalize_schema(schema, release=release, provider=provider, model=model, compat=compat)
+        found = normalize_schema(schema, release=release, provider=provider, model=model, compat=compat, family=family)
         _CACHE.put(key, found, measure(schema))
     return found
 

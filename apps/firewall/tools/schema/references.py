@@ -35,6 +35,11 @@ def replace_references(schema: Any, log: ChangeLog) -> Any:
     return _Walk(schema, log, Budget()).visit(schema, {}, frozenset(), "")
 
 
+def leads_somewhere(reference: str, root: Any) -> bool:
+    """Say whether a reference points into a document."""
+    return reference == "#" or _target(reference, {}, root) is not ABSENT
+
+
 def unescape(step: str) -> str:
     """Read one step of a JSON Pointer."""
     return step.replace("~1", "/").replace("~0", "~")
