@@ -64,6 +64,7 @@ class CallResult:
         judgement: not for agents when the tool is outside their set.
         phases: milliseconds by stage.
         asked: set while the call waits for a person.
+        warnings: what the caller ought to know although the call went on, as `{"path", "code", "message"}`.
     """
 
     call_id: UUID
@@ -74,6 +75,7 @@ class CallResult:
     judgement: Judgement | None = None
     phases: Mapping[str, int] = field(default_factory=dict)
     asked: Asked | None = None
+    warnings: tuple[Mapping[str, str], ...] = ()
 
 
 class RefusedError(FirewallError):
@@ -102,6 +104,7 @@ class Action:
     Args:
         argv, executable, cwd: of a command; None and empty for other tools.
         files: identity of the program and of the files among its arguments, by path.
+        warnings: what the caller is told beside the result, each `{"path", "code", "message"}`.
     """
 
     call_id: str
@@ -118,6 +121,7 @@ class Action:
     executable: str = ""
     cwd: str = ""
     files: dict[str, str] = field(default_factory=dict)
+    warnings: list[dict[str, str]] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

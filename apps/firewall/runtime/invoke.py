@@ -127,6 +127,7 @@ def _result(run: Run, status: Any, **more: Any) -> CallResult:
         judgement=run.judgement,
         phases=run.phases,
         asked=run.asked,
+        warnings=tuple(run.warnings),
         **more,
     )
 

@@ -1,7 +1,7 @@
 """What the runtime needs from the world. `gateway/wiring.py` fills these; `testing.py` fakes them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, Protocol
 from uuid import UUID
@@ -57,6 +57,19 @@ class StandingGrant:
     key: Any = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """How a tool of the live snapshot stands now, where that is not as it was published.
+
+    Args:
+        code: of the refusal that calls meet, `tool_disabled` for example; empty when they go on.
+        message: why it is refused, or what its callers ought to know.
+    """
+
+    message: str
+    code: str = ""
+
+
 class Clock(Protocol):
     """Time."""
 
@@ -72,6 +85,20 @@ class SnapshotSource(Protocol):
 
     def live(self, environment: str) -> Snapshot | None:
         """Give the live snapshot; None when nothing was published."""
+
+
+class ToolStates(Protocol):
+    """What became of tools since they were published: withdrawals act at once."""
+
+    def standing(self, environment: str, tool: str) -> Standing | None:
+        """Tell how a tool of the live snapshot stands now; None for one that is as it was published."""
+
+
+class AsPublished:
+    """The port `ToolStates` of whoever has no registry: nothing changes between two publications."""
+
+    def standing(self, environment: str, tool: str) -> Standing | None:  # noqa: ARG002
+        return None
 
 
 class Ledger(Protocol):
@@ -138,3 +165,4 @@ class Ports:
     approvals: Approvals
     executor: Executor
     clock: Clock
+    tool_states: ToolStates = field(default_factory=AsPublished)

@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -12,11 +13,15 @@ from apps.firewall.engine.exec_policy import ExecVerdict, Where, exec_rules, jud
 from apps.firewall.engine.snapshot import Snapshot
 from apps.firewall.engine.source import ToolEntry
 from apps.firewall.runtime.call import NOT_FOUND, Action, Asked, Call, Judgement, RefusedError
+from apps.firewall.runtime.definitions import definition_of
+from apps.firewall.runtime.facts import facts_of
 from apps.firewall.runtime.ports import ApprovalRequest, Note, Ports
 from apps.firewall.shell import read_line
 from apps.firewall.tools.builtin.exec import PATH
-from apps.firewall.tools.parameters import check_params
+from apps.firewall.tools.definition_json import DefinitionInvalidError
+from apps.firewall.tools.parameters import FAILED, Prepared, needs_folders, prepare_params, sensitive_of
 from apps.firewall.tools.running import ToolOutcome
+from apps.firewall.tools.sensitive import sent_places
 
 COMMAND_TOOL = "exec"
 
@@ -39,6 +44,21 @@ class Run:
     asked: Asked | None = None
     is_intended: bool = False
     outcome: ToolOutcome | None = None
+    warnings: list[dict[str, str]] = field(default_factory=list)
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """Name the params that nobody but the tool may see, also those of a tool that the agent was refused."""
+        known = self.tool
+        if known is None and self.snapshot is not None:
+            known = self.snapshot.tool(self.call.tool)
+        if known is None:
+            return ()
+        try:
+            places = sensitive_of(definition_of(known))
+        except DefinitionInvalidError:
+            places = known.sensitive
+        return sent_places(places, self.call.params)
 
     @property
     def tool_name(self) -> str:
@@ -53,7 +73,7 @@ class Run:
             judgement=self.judgement,
             snapshot_digest="" if self.snapshot is None else self.snapshot.digest,
             approval_id=self.approval_id,
-            sensitive=() if self.tool is None else self.tool.sensitive,
+            sensitive=self.sensitive,
             **more,
         )
 
@@ -81,15 +101,43 @@ async def decide_stage(run: Run) -> None:
         run.tool = snapshot.tool(decision.tool)
     if run.tool is None:
         raise RefusedError(NOT_FOUND, f"no tool named `{run.call.tool}`", run.judgement)
+    _check_standing(run, run.tool)
+
+
+def _check_standing(run: Run, tool: ToolEntry) -> None:
+    """Refuse what was withdrawn since the publication; say of what is deprecated that it is."""
+    standing = run.ports.tool_states.standing(run.call.environment, tool.name)
+    if standing is None:
+        return
+    if standing.code:
+        raise run.refuse(standing.code, standing.message, layer="tool_state")
+    run.warnings.append({"path": "", "code": "tool_deprecated", "message": standing.message})
 
 
 async def validate_stage(run: Run) -> None:
-    """Compare the params with the tool's schema; every mistake at once."""
+    """Make the params ready for the tool: what comes out is what is approved, run and recorded."""
     assert run.tool is not None  # noqa: S101 - the stage before
-    problems = check_params(run.tool.params or {}, run.call.params)
-    if problems:
-        message = f"the parameters of `{run.tool.name}` have {len(problems)} mistake{'s' * (len(problems) > 1)}"
-        raise run.refuse("parameter_validation_failed", message, problems, layer="parameters")
+    prepared = await _prepare(run, run.tool)
+    if prepared.problems:
+        count = len(prepared.problems)
+        message = f"the parameters of `{run.tool.name}` have {count} mistake{'s' * (count > 1)}"
+        # An unknown field is often what a missing one was meant to be.
+        unknown = [warning for warning in prepared.warnings if warning["code"] == "unknown_field"]
+        raise run.refuse(FAILED, message, [*prepared.problems, *unknown], layer="parameters")
+    earlier = [] if run.approved is None else run.approved.warnings
+    run.warnings += [each for each in (*earlier, *prepared.warnings) if each not in run.warnings]
+    run.call = replace(run.call, params=prepared.params)
+
+
+async def _prepare(run: Run, tool: ToolEntry) -> Prepared:
+    assert run.snapshot is not None  # noqa: S101 - the stage before
+    definition = definition_of(tool)
+    facts = facts_of(run.call) if definition.context_mappings else None
+    prepare = partial(prepare_params, definition, run.call.params, release=run.snapshot.dialect, facts=facts)
+    if not needs_folders(definition):
+        return prepare()
+    # In a thread: looking at files must not hold up other calls.
+    return await asyncio.to_thread(prepare, folders=(run.ports.executor.workspace(run.call),))
 
 
 async def approval_stage(run: Run) -> None:
@@ -147,6 +195,7 @@ def _action(run: Run, **command: Any) -> Action:
         params=dict(call.params),
         context=call.context.to_json(),
         snapshot="" if run.snapshot is None else run.snapshot.digest,
+        warnings=[dict(warning) for warning in run.warnings],
         **command,
     )
 
@@ -171,7 +220,7 @@ async def _ask(run: Run, verdict: ExecVerdict) -> None:
         verdict=verdict,
         judgement=run.judgement,
         snapshot=run.snapshot,
-        sensitive=run.tool.sensitive,
+        sensitive=run.sensitive,
     )
     run.asked = await run.ports.approvals.ask(request)
 

@@ -13,7 +13,7 @@ from apps.firewall.errors import FirewallError
 from apps.firewall.identifiers import new_id
 from apps.firewall.runtime.call import Action, Asked, Call, JsonObject
 from apps.firewall.runtime.clock import SystemClock
-from apps.firewall.runtime.ports import ApprovalRequest, Note, Ports, StandingGrant
+from apps.firewall.runtime.ports import ApprovalRequest, Note, Ports, Standing, StandingGrant
 from apps.firewall.tools.running import ToolOutcome
 
 
@@ -114,6 +114,16 @@ class FakeExecutor:
 
 
 @dataclass
+class FakeToolStates:
+    """Tells of tools by name, in every environment."""
+
+    standings: dict[str, Standing] = field(default_factory=dict)
+
+    def standing(self, environment: str, tool: str) -> Standing | None:  # noqa: ARG002
+        return self.standings.get(tool)
+
+
+@dataclass
 class FakeWorld:
     """Every port at once: `FakeWorld(snapshot).ports`."""
 
@@ -121,6 +131,7 @@ class FakeWorld:
     ledger: FakeLedger = field(default_factory=FakeLedger)
     approvals: FakeApprovals = field(default_factory=FakeApprovals)
     executor: FakeExecutor = field(default_factory=FakeExecutor)
+    tool_states: FakeToolStates = field(default_factory=FakeToolStates)
 
     @property
     def ports(self) -> Ports:
@@ -130,6 +141,7 @@ class FakeWorld:
             approvals=self.approvals,
             executor=self.executor,
             clock=SystemClock(),
+            tool_states=self.tool_states,
         )
 
 

@@ -30,11 +30,11 @@ class _Validators:
 
     def get(self, schema: JsonObject, digest: str) -> Validator:
         key = (digest, FORMATS.version)
-        with self._lock:
-            found = self._compiled.get(key)
-            if found is not None:
-                self._compiled.move_to_end(key)
-                return found
+        try:
+            self._compiled.move_to_end(key)
+            return self._compiled[key]
+        except KeyError:  # not there, or just making room
+            pass
         made = _compile(schema)
         with self._lock:
             self._compiled[key] = made

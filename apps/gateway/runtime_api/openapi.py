@@ -39,6 +39,15 @@ ASKER = {
 ENVIRONMENT = {
     "environment": {"type": "string", "description": "Slug; the token's own or the default one when absent."}
 }
+WARNINGS = {
+    "type": "array",
+    "description": "What to know although it goes on: the tool is deprecated, a param was left out.",
+    "items": {
+        "type": "object",
+        "required": ["path", "code", "message"],
+        "properties": {name: {"type": "string"} for name in ("path", "code", "message")},
+    },
+}
 
 SCHEMAS: dict[str, Any] = {
     "AgentContext": CONTEXT,
@@ -82,8 +91,9 @@ SCHEMAS: dict[str, Any] = {
         "properties": {
             "tool": {"type": "string"},
             "allowed": {"type": "boolean"},
-            "reason": {"type": "string", "enum": ["allowed", "not_offered", "no_publication"]},
+            "reason": {"type": "string", "examples": ["allowed", "not_offered", "no_publication", "tool_disabled"]},
             "snapshot": {"type": ["string", "null"], "description": "Digest of the snapshot that decided."},
+            "warnings": WARNINGS,
             **{
                 name: {"type": ["string", "null"], "description": "Only for tokens with the right `explain`."}
                 for name in ("layer", "label", "rule", "message")
@@ -127,6 +137,7 @@ SCHEMAS: dict[str, Any] = {
                 "type": ["object", "null"],
                 "properties": {"verdict": {"type": "string"}, "reason": {"type": "string"}},
             },
+            "warnings": WARNINGS,
         },
     },
     "AgentCallOpen": {
