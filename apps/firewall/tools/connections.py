@@ -7,12 +7,12 @@ for one look or one call and is never stored or logged.
 import ipaddress
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, Protocol, TypeAlias, get_args
+from typing import Any, Final, Protocol, TypeAlias
 from urllib.parse import urlsplit
 
 from apps.firewall.errors import FirewallError
+from apps.firewall.tools.signing import ALGORITHMS, Signing, signing_problem
 
-Algorithm: TypeAlias = Literal["hmac-sha256", "ed25519"]
 Problem: TypeAlias = dict[str, str]
 
 SECRET: Final = "$secret"  # noqa: S105 (the member that names a secret)
@@ -82,20 +82,6 @@ class AddressRules:
     networks_allowed: tuple[str, ...] = ()
     ports: tuple[int, ...] = DEFAULT_PORTS
     schemes: tuple[str, ...] = ("https", "http")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Signing:
-    """With what requests to a tool server are signed (docs/tools.md, "Tool servers").
-
-    Args:
-        key: of `hmac-sha256` the shared text, of `ed25519` the private key: PEM, or 64 letters of hex.
-        key_id: tells the server which key it is.
-    """
-
-    algorithm: Algorithm
-    key: str = field(repr=False)
-    key_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,13 +225,17 @@ class _Reader:
         if not isinstance(value, Mapping) or not all(isinstance(each, str) for each in value.values()):
             self.wrong("signing", "must be an object of texts")
             return None
-        if value.get("algorithm") not in get_args(Algorithm):
-            self.wrong("signing.algorithm", f"must be one of {', '.join(get_args(Algorithm))}", "bad_value")
+        if value.get("algorithm") not in ALGORITHMS:
+            self.wrong("signing.algorithm", f"must be one of {', '.join(ALGORITHMS)}", "bad_value")
             return None
         if not value.get("key"):
             self.wrong("signing.key", "is required", "required_field_missing")
             return None
-        return Signing(algorithm=value["algorithm"], key=value["key"], key_id=value.get("key_id", ""))
+        signing = Signing(algorithm=value["algorithm"], key=value["key"], key_id=value.get("key_id", ""))
+        problem = signing_problem(signing)
+        if problem is not None:
+            self.wrong("signing", problem, "bad_value")
+        return signing
 
     def _own_port(self) -> tuple[int, ...]:
         try:

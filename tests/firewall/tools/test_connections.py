@@ -13,7 +13,7 @@ from apps.firewall.tools.connections import (
     read_connection,
 )
 
-SECRETS = {"token": "t0p-s3cret", "key": "hush-hush"}
+SECRETS = {"token": "t0p-s3cret", "key": "hush-hush-and-hush"}
 SETTINGS = {
     "url": "https://tools.example/registry",
     "auth_token": {"$secret": "token"},
@@ -34,7 +34,7 @@ def test_settings_and_secrets_make_a_connection() -> None:
     assert connection.headers["Authorization"] == "Bearer t0p-s3cret"
     assert connection.headers["X-Team"] == "blue"
     assert connection.signing is not None
-    assert (connection.signing.key, connection.signing.key_id) == ("hush-hush", "k1")
+    assert (connection.signing.key, connection.signing.key_id) == ("hush-hush-and-hush", "k1")
     assert connection.rules.networks_allowed == ("10.1.0.0/16",)
     assert connection.rules.ports == (443, 8443)
 
@@ -43,7 +43,7 @@ def test_a_connection_shows_no_secret() -> None:
     connection = made(env={"TOKEN": {"$secret": "token"}})
     shown = f"{connection!r} {connection} {connection.headers!r} {connection.env} {connection.signing}"
     assert "t0p-s3cret" not in shown
-    assert "hush-hush" not in shown
+    assert "hush-hush-and-hush" not in shown
 
 
 def test_secrets_can_neither_be_pickled_nor_written_as_json() -> None:
@@ -76,7 +76,10 @@ def test_every_mistake_is_told_at_its_place() -> None:
 
 def test_secrets_are_filled_in_at_any_depth() -> None:
     document = {"a": [{"b": {"$secret": "key"}}, 1], "c": {"$secret": "key", "and": "more"}}
-    assert fill_secrets(document, SECRETS) == {"a": [{"b": "hush-hush"}, 1], "c": {"$secret": "key", "and": "more"}}
+    assert fill_secrets(document, SECRETS) == {
+        "a": [{"b": "hush-hush-and-hush"}, 1],
+        "c": {"$secret": "key", "and": "more"},
+    }
 
 
 def test_the_port_of_the_url_is_allowed_where_no_ports_are_given() -> None:

@@ -68,14 +68,14 @@ class Connector:
         """Give the connector of a source."""
         return cls(rules=connection.rules, ca=connection.ca, resolve=resolve)
 
-    def transport(self, *, limit_bytes: int = LIMIT_BYTES) -> PinnedTransport:
+    def transport(self, *, limit_bytes: int = LIMIT_BYTES, reuses: bool = True) -> PinnedTransport:
         """Make a transport for a client of httpx2 that somebody else drives.
 
         Raises:
             TlsFailedError: `ca` holds no certificates.
         """
         try:
-            return PinnedTransport(self.rules, resolve=self.resolve, ca=self.ca, limit_bytes=limit_bytes)
+            return PinnedTransport(self.rules, resolve=self.resolve, ca=self.ca, limit_bytes=limit_bytes, reuses=reuses)
         except ssl.SSLError as exc:
             raise TlsFailedError("`ca` holds no certificates in PEM") from exc
 
@@ -123,7 +123,7 @@ class Connector:
 
     @asynccontextmanager
     async def _opened(self, time_limit_s: float, limit_bytes: int) -> AsyncIterator[PinnedTransport]:
-        async with self.transport(limit_bytes=limit_bytes) as transport:
+        async with self.transport(limit_bytes=limit_bytes, reuses=False) as transport:
             try:
                 async with asyncio.timeout(time_limit_s):
                     yield transport

@@ -21,9 +21,10 @@ from apps.firewall.tools.connector.errors import (
     UrlRefusedError,
 )
 from apps.firewall.tools.connector.resolving import Resolve, addresses_of, system_resolve
-from apps.firewall.tools.connector.urls import PORTS, Target, check_url
+from apps.firewall.tools.connector.urls import Target, check_url
 
 LIMIT_BYTES: Final = 32 * 1024 * 1024
+IDLE_S: Final = 5.0
 
 _ERRORS: Final[dict[type[Exception], type[httpx2.TransportError]]] = {
     httpcore2.ConnectTimeout: httpx2.ConnectTimeout,
@@ -90,6 +91,7 @@ class PinnedTransport(httpx2.AsyncBaseTransport):
     Args:
         ca: certificates in PEM, the only ones to trust; empty trusts those of the system.
         limit_bytes: of one answer's body.
+        reuses: connections stay open for the next request to the same origin.
     """
 
     def __init__(
@@ -99,11 +101,17 @@ class PinnedTransport(httpx2.AsyncBaseTransport):
         resolve: Resolve = system_resolve,
         ca: str = "",
         limit_bytes: int = LIMIT_BYTES,
+        reuses: bool = True,
     ) -> None:
         self._rules = rules
         self._limit_bytes = limit_bytes
         self._backend = _PinnedBackend(rules, resolve)
-        self._pool = httpcore2.AsyncConnectionPool(ssl_context=_trust(ca), network_backend=self._backend)
+        self._pool = httpcore2.AsyncConnectionPool(
+            ssl_context=_trust(ca),
+            network_backend=self._backend,
+            max_keepalive_connections=None if reuses else 0,
+            keepalive_expiry=IDLE_S,
+        )
 
     @property
     def is_connected(self) -> bool:
@@ -177,9 +185,7 @@ class _Body(httpx2.AsyncByteStream):
 def _headers(request: httpx2.Request, target: Target) -> list[tuple[bytes, bytes]]:
     """Give the request's headers with the `Host` that was checked, and ask for bodies that are not packed."""
     kept = [(name, value) for name, value in request.headers.raw if name.lower() not in {b"host", b"accept-encoding"}]
-    host = f"[{target.host}]" if ":" in target.host else target.host
-    port = "" if target.port == PORTS[target.scheme] else f":{target.port}"
-    return [(b"Host", f"{host}{port}".encode()), (b"Accept-Encoding", b"identity"), *kept]
+    return [(b"Host", target.host_header.encode()), (b"Accept-Encoding", b"identity"), *kept]
 
 
 @lru_cache(maxsize=16)

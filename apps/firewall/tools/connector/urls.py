@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
+import httpx2
+
 from apps.firewall.tools.connections import AddressRules
 from apps.firewall.tools.connector.addresses import Address
 from apps.firewall.tools.connector.errors import UrlRefusedError
@@ -35,6 +37,12 @@ class Target:
     @property
     def origin(self) -> tuple[str, str, int]:
         return (self.scheme, self.host, self.port)
+
+    @property
+    def host_header(self) -> str:
+        """The host as the header `Host` has it: with the port where it is not the usual one."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
 
 
 def check_url(url: str, rules: AddressRules) -> Target:
@@ -79,6 +87,11 @@ def read_target(url: str) -> Target:
     if host.startswith("["):
         return _of_v6(parts.scheme, host, port)
     return Target(scheme=parts.scheme, host=host, port=port, address=_address(host))
+
+
+def sent_path(url: str) -> str:
+    """Give the path and query of a URL as they are sent."""
+    return httpx2.URL(url).raw_path.decode("ascii")
 
 
 def _of_v6(scheme: str, host: str, port: int) -> Target:

@@ -24,6 +24,7 @@ class Server:
     port: int
     requests: list[bytes] = field(default_factory=list)
     connections: int = 0
+    hung_up: asyncio.Event = field(default_factory=asyncio.Event)
 
     def url(self, path: str = "/", host: str = "tools.test", scheme: str = "http") -> str:
         return f"{scheme}://{host}:{self.port}{path}"
@@ -44,13 +45,24 @@ async def serving(handler: Handler, *, tls: SSLContext | None = None) -> AsyncIt
     """Serve on a free port of 127.0.0.1 until the block ends."""
     server = Server(port=0)
 
+    async def until_gone(handling: Awaitable[None], reader: asyncio.StreamReader) -> None:
+        answering, gone = asyncio.ensure_future(handling), asyncio.ensure_future(reader.read(1))
+        try:
+            await asyncio.wait({answering, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if not answering.done():
+                server.hung_up.set()
+        finally:
+            for each in (answering, gone):
+                each.cancel()
+            await asyncio.gather(answering, gone, return_exceptions=True)
+
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         server.connections += 1
         try:
             head = await reader.readuntil(b"\r\n\r\n")
             length = next((line[15:] for line in head.lower().split(b"\r\n") if line[:15] == b"content-length:"), b"0")
             server.requests.append(head + await reader.readexactly(int(length)))
-            await handler(server.requests[-1], writer)
+            await until_gone(handler(server.requests[-1], writer), reader)
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
         finally:

@@ -298,7 +298,7 @@ async def test_a_foreign_client_is_held_to_the_same_rules() -> None:
     assert b"another.test" not in server.requests[0]
 
 
-async def test_a_foreign_client_streams_and_gets_errors_of_its_own_library() -> None:
+async def test_a_foreign_client_streams() -> None:
     async def events(request: bytes, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n")
         await writer.drain()
@@ -306,11 +306,24 @@ async def test_a_foreign_client_streams_and_gets_errors_of_its_own_library() -> 
         writer.write(b"3\r\ntwo\r\n0\r\n\r\n")
         await writer.drain()
 
-    async with serving(events) as server, httpx2.AsyncClient(transport=connector(server).transport()) as client:
-        async with client.stream("GET", server.url()) as answer:
-            assert [part async for part in answer.aiter_raw()] == [b"one", b"two"]
+    async with (
+        serving(events) as server,
+        httpx2.AsyncClient(transport=connector(server).transport()) as client,
+        client.stream("GET", server.url()) as answer,
+    ):
+        assert [part async for part in answer.aiter_raw()] == [b"one", b"two"]
+
+
+async def test_a_foreign_client_gets_errors_of_its_own_library() -> None:
+    async def silent(request: bytes, writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(5)
+
+    async with serving(silent) as server, httpx2.AsyncClient(transport=connector(server).transport()) as client:
         with pytest.raises(httpx2.ReadTimeout):
-            await client.get(server.url(), timeout=0.01)
+            await client.get(server.url(), timeout=0.05)
+    async with httpx2.AsyncClient(transport=connector(server).transport()) as client:
+        with pytest.raises(ConnectorError, match="does not answer"):
+            await client.get(server.url())
 
 
 async def test_the_rules_that_nobody_changed_allow_no_loopback_and_no_odd_port() -> None:
@@ -320,3 +333,14 @@ async def test_the_rules_that_nobody_changed_allow_no_loopback_and_no_odd_port()
         await guarded.get("https://tools.test/")
     with pytest.raises(UrlRefusedError):
         await guarded.get("https://tools.test:8443/")
+
+
+async def test_connections_are_used_again_only_by_whoever_drives_the_transport() -> None:
+    async def twice(request: bytes, writer: asyncio.StreamWriter) -> None:
+        writer.write(OK)
+        await writer.drain()
+        await asyncio.sleep(0.5)
+
+    async with serving(twice) as server:
+        await connector(server).get(server.url())
+        await asyncio.wait_for(server.hung_up.wait(), 1)
