@@ -25,6 +25,7 @@ from apps.gateway.counters import Counters
 from apps.gateway.live import LiveSnapshots
 from apps.gateway.runtime_api.app import application
 from apps.gateway.tokens import Bucket, TokenGrant, Tokens
+from apps.gateway.tool_states import LiveToolStates
 from bench._gateway_load import AGENTS, SECRET
 
 TOOLS = 500
@@ -67,7 +68,9 @@ async def door(scope: Any, receive: Any, send: Any) -> None:
     if lifecycle._gateway is None:
         snapshots = LiveSnapshots(lambda _: LIVE, lambda: ["production"])
         snapshots._live, snapshots.default = {"production": LIVE}, "production"
-        lifecycle._gateway = lifecycle.Gateway(snapshots=snapshots, tokens=KnownTokens(), desk=UNUSED)
+        lifecycle._gateway = lifecycle.Gateway(
+            snapshots=snapshots, tool_states=LiveToolStates(dict), tokens=KnownTokens(), desk=UNUSED
+        )
     await application(scope, receive, send)
 
 

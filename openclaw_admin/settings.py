@@ -208,11 +208,19 @@ CELERY_BEAT_SCHEDULE = {
         "audit.exports_resume": 60.0,
         "audit.exports_purge": 3600.0,
         "audit.partitions_ensure": 86400.0,
+        "registry.looks_due": 10.0,
+        "registry.runs_close_orphaned": 60.0,
         "gateway.slots_forget": 86400.0,
     }.items()
 }
 # What an earlier process left, asked for when the scheduler starts.
-CELERY_TASKS_AT_START = ["audit.partitions_ensure", "audit.sweep_orphans", "approvals.abandon", "audit.exports_resume"]
+CELERY_TASKS_AT_START = [
+    "audit.partitions_ensure",
+    "audit.sweep_orphans",
+    "approvals.abandon",
+    "audit.exports_resume",
+    "registry.runs_close_orphaned",
+]
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_HTTPS
 SESSION_COOKIE_HTTPONLY = True

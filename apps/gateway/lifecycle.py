@@ -13,12 +13,14 @@ from apps.events.notices import RECONNECTED, Notice
 from apps.gateway.desk import Desk
 from apps.gateway.live import LiveSnapshots
 from apps.gateway.tokens import Tokens
-from apps.gateway.wiring import live_snapshots, ports_with
+from apps.gateway.tool_states import LiveToolStates
+from apps.gateway.wiring import live_snapshots, live_tool_states, ports_with
 
 log = structlog.get_logger(__name__)
 
 POLL_S = 5.0
 PUBLICATIONS = ("publication.", "environment.")
+TOOLS = ("registry.", "environment.")
 PEOPLE = ("token.", "user.")
 
 
@@ -27,6 +29,7 @@ class Gateway:
     """Everything this process keeps for agents."""
 
     snapshots: LiveSnapshots
+    tool_states: LiveToolStates
     tokens: Tokens
     desk: Desk
     unsubscribe: Callable[[], None] = lambda: None
@@ -55,8 +58,11 @@ async def start(snapshots: LiveSnapshots | None = None) -> None:
     """
     global _gateway
     snapshots = snapshots or live_snapshots()
-    made = Gateway(snapshots=snapshots, tokens=Tokens(), desk=Desk(ports_with(snapshots)))
+    tool_states = live_tool_states()
+    desk = Desk(ports_with(snapshots, tool_states))
+    made = Gateway(snapshots=snapshots, tool_states=tool_states, tokens=Tokens(), desk=desk)
     await snapshots.reload()
+    await tool_states.reload()
     made.unsubscribe = subscribe(hear)
     made.tasks.append(asyncio.create_task(_poll(made), name="gateway poll"))
     _gateway = made
@@ -84,6 +90,8 @@ def hear(notice: Notice) -> None:
         current.tokens.forget()
     if notice.kind == RECONNECTED or notice.kind.startswith(PUBLICATIONS):
         current.desk.background(_logged(current.snapshots.reload(), "reload"))
+    if notice.kind == RECONNECTED or notice.kind.startswith(TOOLS):
+        current.desk.background(_logged(current.tool_states.reload(), "reload of tool states"))
     if notice.kind == RECONNECTED:
         current.desk.background(_logged(current.desk.sweep(), "sweep"))
     if notice.kind == "approval.resolved":
@@ -97,6 +105,7 @@ async def _poll(current: Gateway) -> None:
         await _logged(current.desk.sweep(), "sweep")
         await asyncio.sleep(POLL_S)
         await _logged(current.snapshots.reload(), "reload")
+        await _logged(current.tool_states.reload(), "reload of tool states")
 
 
 async def _logged(work: object, name: str) -> None:

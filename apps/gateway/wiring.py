@@ -20,13 +20,17 @@ from apps.firewall.runtime.executors.builtin import BuiltinRunner
 from apps.firewall.runtime.executors.dispatch import Executors
 from apps.firewall.runtime.executors.runner import Runner
 from apps.firewall.runtime.executors.workspaces import Workspaces
-from apps.firewall.runtime.ports import ApprovalRequest, Note, Ports, StandingGrant
+from apps.firewall.runtime.ports import ApprovalRequest, Note, Ports, Standing, StandingGrant
+from apps.firewall.tools.connections import Connection, SourceUnknownError
 from apps.gateway.database import in_database
 from apps.gateway.live import LiveSnapshots
+from apps.gateway.tool_states import LiveToolStates, Standings
 from apps.policies.selectors import live_snapshot
 from apps.registry.errors import RegistryError
 from apps.registry.models import Environment
-from apps.registry.selectors import environment_find, environments
+from apps.registry.selectors import environment_find, environments, source_find
+from apps.registry.source_settings import source_connection
+from apps.registry.standing import standings
 
 HARMFUL = frozenset({"destructive", "download_to_shell", "secret_in_arguments", "writes_outside_workspace"})
 
@@ -148,6 +152,32 @@ def _live(slug: str) -> Snapshot | None:
     return live_snapshot(_environment(slug))
 
 
+def _standings() -> Standings:
+    return {
+        slug: {name: Standing(code=each.code, message=each.message) for name, each in tools.items()}
+        for slug, tools in standings().items()
+    }
+
+
+def live_tool_states() -> LiveToolStates:
+    """Make the memory of what was withdrawn."""
+    return LiveToolStates(_standings)
+
+
+class SourcesOfTools:
+    """Fills the port `Connections`."""
+
+    async def connection(self, environment: str, source: str) -> Connection:
+        return await in_database(_connection, environment, source)
+
+
+def _connection(environment: str, source: str) -> Connection:
+    found = source_find(_environment(environment), source)
+    if found is None or not found.is_enabled:
+        raise SourceUnknownError(f"no source named `{source}` is switched on")
+    return source_connection(found)
+
+
 def live_snapshots() -> LiveSnapshots:
     """Make the memory of what is live."""
     return LiveSnapshots(_live, lambda: environments().values_list("slug", flat=True))
@@ -158,7 +188,7 @@ def runners() -> tuple[Runner, ...]:
     return (BuiltinRunner(python=sys.executable),)
 
 
-def ports_with(snapshots: LiveSnapshots) -> Ports:
+def ports_with(snapshots: LiveSnapshots, tool_states: LiveToolStates) -> Ports:
     """Make the runtime's ports of this process."""
     return Ports(
         snapshots=snapshots,
@@ -166,4 +196,5 @@ def ports_with(snapshots: LiveSnapshots) -> Ports:
         approvals=QueueOfPeople(),
         executor=Executors(Workspaces(Path(settings.VAR_DIR) / "workspaces"), runners()),
         clock=SystemClock(),
+        tool_states=tool_states,
     )

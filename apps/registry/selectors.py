@@ -52,12 +52,12 @@ def tools_offered(environment: Environment) -> QuerySet[Tool]:
     One whose changed definition waits for an admin stays with the accepted one where its source says so.
     """
     offered = Q(state__in=OFFERED_STATES) | Q(
-        Exists(_kept_drifts()), state=ToolState.QUARANTINED, discovery_source__on_drift=OnDrift.KEEP
+        Exists(kept_drifts()), state=ToolState.QUARANTINED, discovery_source__on_drift=OnDrift.KEEP
     )
     return tools_of(environment).filter(offered).exclude(plugin__is_enabled=False)
 
 
-def _kept_drifts() -> QuerySet[DefinitionDrift]:
+def kept_drifts() -> QuerySet[DefinitionDrift]:
     """The changes that took a tool from being offered into quarantine."""
     return DefinitionDrift.objects.filter(tool=OuterRef("pk"), state=DriftState.PENDING, tool_state__in=OFFERED_STATES)
 

@@ -1,10 +1,13 @@
 """`POST /api/v1/decisions`: may this agent use this tool now? Asked, counted, nothing runs."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from apps.accounts.access import Permission
 from apps.firewall.engine.decide import decide
 from apps.firewall.engine.snapshot import Snapshot
+from apps.firewall.runtime.ports import Standing
 from apps.gateway.counters import counters
 from apps.gateway.lifecycle import Gateway
 from apps.gateway.runtime_api.http import Problem, Request, mistakes
@@ -12,23 +15,29 @@ from apps.gateway.runtime_api.reading import Asker, Details, environment_of, rea
 from apps.gateway.tokens import TokenGrant
 
 BATCH_LIMIT = 1000
+StandingOf = Callable[[str], Standing | None]
 
 
 async def ask(current: Gateway, grant: TokenGrant, request: Request, _: str) -> tuple[int, Any]:
     """Answer one decision, or as many as `decisions` lists, in their order."""
     require(grant, Permission.DECISIONS_ASK)
     body = await request.json()
-    snapshot = current.snapshots.live(environment_of(current, grant, body))
+    environment = environment_of(current, grant, body)
+    snapshot = current.snapshots.live(environment)
     may_explain = grant.may(Permission.EXPLAIN)
+
+    def answer(asker: Asker) -> dict[str, Any]:
+        return _answer(snapshot, asker, may_explain, partial(current.tool_states.standing, environment))
+
     if "decisions" not in body:
         details: Details = []
         asker = read_asker(grant, body, details)
         if asker is None:
             raise mistakes(details)
-        return 200, _answer(snapshot, asker, may_explain) | {"snapshot": _digest(snapshot)}
+        return 200, answer(asker) | {"snapshot": _digest(snapshot)}
     askers = _askers(grant, body["decisions"])
     return 200, {
-        "decisions": [_answer(snapshot, asker, may_explain) for asker in askers],
+        "decisions": [answer(asker) for asker in askers],
         "snapshot": _digest(snapshot),
     }
 
@@ -49,19 +58,25 @@ def _digest(snapshot: Snapshot | None) -> str | None:
     return None if snapshot is None else snapshot.digest
 
 
-def _answer(snapshot: Snapshot | None, asker: Asker, may_explain: bool) -> dict[str, Any]:
+def _answer(snapshot: Snapshot | None, asker: Asker, may_explain: bool, standing: StandingOf) -> dict[str, Any]:
     """Say yes or no. Why is told to tokens with the right to explain; to others a tool that exists and one that does
     not look the same."""
     if snapshot is None:
         counters.add("decisions.denied")
         return {"tool": asker.tool, "allowed": False, "reason": "no_publication"}
     decision = decide(snapshot, asker.context, asker.tool)
+    stands = standing(decision.tool) if decision.allowed else None
+    if stands is not None and stands.code:
+        counters.add("decisions.denied")
+        return {"tool": asker.tool, "allowed": False, "reason": stands.code, "message": stands.message}
     counters.add("decisions.allowed" if decision.allowed else "decisions.denied")
     answer: dict[str, Any] = {
         "tool": asker.tool,
         "allowed": decision.allowed,
         "reason": "allowed" if decision.allowed else "not_offered",
     }
+    if stands is not None:
+        answer["warnings"] = [{"path": "", "code": "tool_deprecated", "message": stands.message}]
     if may_explain:
         answer |= {
             "layer": decision.layer,

@@ -29,6 +29,8 @@ log = structlog.get_logger(__name__)
 
 RUNS_KEPT: Final = 100
 PATHS_LIMIT: Final = 50
+LOST_AFTER: Final = timedelta(minutes=15)
+"""A look that was asked for and never done: the queue has lost it."""
 
 
 def source_look(source: DiscoverySource, *, by: By = None, at: datetime | None = None) -> DiscoveryRun:
@@ -40,8 +42,7 @@ def source_look(source: DiscoverySource, *, by: By = None, at: datetime | None =
         PermissionDeniedError.
         SourceBusyError: somebody looks through it right now.
     """
-    run = run_start(source, by=by, at=at)
-    return run_finish(run, by=by)
+    return run_finish(run_start(source, by=by, at=at))
 
 
 def run_start(source: DiscoverySource, *, by: By = None, at: datetime | None = None) -> DiscoveryRun:
@@ -61,9 +62,10 @@ def run_start(source: DiscoverySource, *, by: By = None, at: datetime | None = N
     return run
 
 
-def run_finish(run: DiscoveryRun, *, by: By = None) -> DiscoveryRun:
-    """Do the look that a run stands for, and store its result."""
+def run_finish(run: DiscoveryRun) -> DiscoveryRun:
+    """Do the look that a run stands for in this process, and store its result."""
     source = run.source
+    DiscoveryRun.objects.filter(pk=run.pk).update(boot=boot_id())
     last = source.runs.filter(state=RunState.COMPLETED).first()
     try:
         look = asyncio.run(_timed(source, "" if last is None else last.etag))
@@ -77,7 +79,7 @@ def run_finish(run: DiscoveryRun, *, by: By = None) -> DiscoveryRun:
         raise
     if look.failure is not None:
         return _fail(run, look.failure)
-    return _take(run, look, actor=actor_of(by))
+    return _take(run, look)
 
 
 async def _timed(source: DiscoverySource, etag: str) -> Look:
@@ -95,8 +97,8 @@ def _fail(run: DiscoveryRun, failure: Failure) -> DiscoveryRun:
     return run
 
 
-def _take(run: DiscoveryRun, look: Look, *, actor: str) -> DiscoveryRun:
-    with change(None, actor=actor):
+def _take(run: DiscoveryRun, look: Look) -> DiscoveryRun:
+    with change(None, actor=run.actor):
         rows = DiscoverySource.objects.select_for_update(of=("self",)).select_related("environment")
         source = rows.get(pk=run.source_id)
         takeover = Takeover(source=source, run=run, at=timezone.now())
@@ -107,7 +109,7 @@ def _take(run: DiscoveryRun, look: Look, *, actor: str) -> DiscoveryRun:
         if takeover.changed_rows or takeover.new:
             announce("registry.changed", id=source.pk, environment=source.environment.slug)
         announce("discovery.ended", id=run.pk, environment=source.environment.slug)
-        drafts = _entries(run, takeover, actor)
+        drafts = _entries(run, takeover)
         if drafts:
             entries_record(drafts)
     return run
@@ -123,7 +125,7 @@ def _store(run: DiscoveryRun, look: Look, takeover: Takeover) -> None:
     run.save()
 
 
-def _entries(run: DiscoveryRun, takeover: Takeover, actor: str) -> list[EntryDraft]:
+def _entries(run: DiscoveryRun, takeover: Takeover) -> list[EntryDraft]:
     """Tell the ledger what changed: one entry for the look, one for each tool that was found changed."""
     environment = takeover.source.environment.slug
     entries = []
@@ -132,7 +134,7 @@ def _entries(run: DiscoveryRun, takeover: Takeover, actor: str) -> list[EntryDra
         changes = {"action": "looked", "source": takeover.source.key, "run": run.shown_id, **counts}
         entries.append(
             EntryDraft(
-                kind=EntryKind.SOURCE_CHANGE, actor=actor, environment=environment, status="looked", changes=changes
+                kind=EntryKind.SOURCE_CHANGE, actor=run.actor, environment=environment, status="looked", changes=changes
             )
         )
     for each in takeover.drifted:
@@ -147,7 +149,7 @@ def _entries(run: DiscoveryRun, takeover: Takeover, actor: str) -> list[EntryDra
         entries.append(
             EntryDraft(
                 kind=EntryKind.TOOL_CHANGE,
-                actor=actor,
+                actor=run.actor,
                 environment=environment,
                 tool=each.tool.name,
                 status="drift_found",
@@ -176,7 +178,7 @@ def runs_close_orphaned(at: datetime) -> int:
 def _close_orphans(running: QuerySet[DiscoveryRun], at: datetime) -> int:
     boots = {run.boot for run in running if run.boot is not None}
     alive = set(Boot.objects.filter(id__in=boots, ended_at=None).values_list("id", flat=True))
-    gone = [run.pk for run in running if run.boot not in alive]
+    gone = [run.pk for run in running if run.boot not in alive or run.started_at < at - LOST_AFTER]
     fields: dict[str, Any] = {
         "state": RunState.FAILED,
         "ended_at": at,
