@@ -64,11 +64,19 @@ class Desk:
         Raises:
             TooBusyError, StoppingError: it was not begun.
         """
+        self.check()
+        return self._track(call, invoke(call, self._ports))
+
+    def check(self) -> None:
+        """Let through whoever wants to begin a call.
+
+        Raises:
+            TooBusyError, StoppingError: none can begin now.
+        """
         if self._is_stopping:
             raise StoppingError("this server is stopping")
         if len(self._calls) >= CALLS_LIMIT:
             raise TooBusyError(f"{CALLS_LIMIT} calls run already")
-        return self._track(call, invoke(call, self._ports))
 
     def task_of(self, call_id: UUID) -> asyncio.Task[CallResult] | None:
         """Give the task of a call that runs in this process now."""

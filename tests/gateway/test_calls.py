@@ -17,7 +17,7 @@ from apps.firewall.identifiers import new_id, read_id
 from apps.gateway import desk as desk_module
 from apps.gateway.lifecycle import gateway
 from apps.gateway.models import CallSlot
-from apps.gateway.runtime_api import calls as calls_module
+from apps.gateway.runtime_api import performing
 from tests import database
 from tests.gateway.conftest import call, snapshot_with
 from tests.gateway.server import Holder, Server
@@ -226,7 +226,7 @@ def test_a_key_whose_call_left_no_record_is_refused_with_advice(
 ) -> None:
     call(agent, "exec", {"command": "echo"}, idempotency="k")
     CallSlot.objects.update(call_id=new_id())
-    monkeypatch.setattr(calls_module, "ON_RECORD_S", 0.1)
+    monkeypatch.setattr(performing, "ON_RECORD_S", 0.1)
 
     answer = call(agent, "exec", {"command": "echo"}, idempotency="k")
 

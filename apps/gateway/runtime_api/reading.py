@@ -1,9 +1,10 @@
 """What agents send, read once: who calls for which agent, in what context, which tool."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any
+from urllib.parse import parse_qsl
 
 from apps.accounts.access import Permission
 from apps.accounts.errors import PermissionDeniedError
@@ -11,11 +12,20 @@ from apps.firewall.engine.context import CallContext, ContextError
 from apps.firewall.engine.dialect import DIALECTS
 from apps.firewall.engine.session_key import normalize_agent_id, parse_agent_key
 from apps.gateway.lifecycle import Gateway
-from apps.gateway.runtime_api.http import Problem
+from apps.gateway.runtime_api.http import Problem, Request
 from apps.gateway.tokens import TokenGrant
 
 Details = list[dict[str, str]]
 TEXT_LIMIT = 512
+KEY_LIMIT = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks, in what context."""
+
+    agent: str
+    context: CallContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +69,25 @@ def read_asker(grant: TokenGrant, body: Any, details: Details, *, place: str = "
     if not isinstance(body, dict):
         details.append(_mistake(place, "must be an object"))
         return None
-    before = len(details)
     prefix = f"{place}." if place else ""
-    agent, tool = (_text(body, name, details, prefix) for name in ("agent", "tool"))
+    caller = read_caller(grant, body, details, prefix=prefix)
+    tool = _text(body, "tool", details, prefix)
+    if tool is None or caller is None:
+        return None
+    return Asker(caller.agent, tool, caller.context)
+
+
+def read_caller(grant: TokenGrant, body: Mapping[str, Any], details: Details, *, prefix: str = "") -> Caller | None:
+    """Read `agent`, `session` and `context`; mistakes are added to `details`, and then there is no caller.
+
+    Raises:
+        Problem: 403, the token may not speak for this agent.
+    """
+    before = len(details)
+    agent = _text(body, "agent", details, prefix)
     session = _text(body, "session", details, prefix) if body.get("session") is not None else None
     context = _context(body.get("context"), details, prefix)
-    if agent is None or tool is None or context is None or len(details) > before:
+    if agent is None or context is None or len(details) > before:
         return None
     agent_id = _agent(agent)
     if grant.agents and agent_id not in grant.agents:
@@ -75,7 +98,7 @@ def read_asker(grant: TokenGrant, body: Any, details: Details, *, place: str = "
             details.append(_mistake(f"{prefix}{member}", f"names the agent `{wrong}`, the request `{agent}`"))
     if len(details) > before:
         return None
-    return Asker(agent_id, tool, replace(context, agent_id=agent_id, session_key=key))
+    return Caller(agent_id, replace(context, agent_id=agent_id, session_key=key))
 
 
 @lru_cache(maxsize=4096)
@@ -119,6 +142,15 @@ def _text(body: Mapping[str, Any], name: str, details: Details, prefix: str) -> 
     return None
 
 
+def read_key(body: Mapping[str, Any], request: Request, details: Details) -> str:
+    """Read `idempotency`, or else the header `Idempotency-Key`; empty for none. A mistake is added to `details`."""
+    key = body.get("idempotency", request.headers.get(b"idempotency-key", b"").decode("ascii", "replace"))
+    if isinstance(key, str) and len(key) <= KEY_LIMIT and (key.isprintable() or not key):
+        return key
+    details.append(_mistake("idempotency", f"must be a printable text of at most {KEY_LIMIT} characters"))
+    return ""
+
+
 def whole_number(value: Any, name: str, details: Details, *, default: int, maximum: int) -> int:
     """Read a whole number from 0 to `maximum`; a mistake is added to `details`."""
     if value is None:
@@ -127,6 +159,46 @@ def whole_number(value: Any, name: str, details: Details, *, default: int, maxim
         return value
     details.append(_mistake(name, f"must be a whole number from 0 to {maximum}"))
     return default
+
+
+_TRUTHS = {"true": True, "false": False, "null": None}
+_QUERY_READERS: Mapping[str, Callable[[str], Any]] = {
+    "sender_is_owner": _TRUTHS.__getitem__,
+    "sandboxed": _TRUTHS.__getitem__,
+    "inherit_runtime_tools": _TRUTHS.__getitem__,
+    "subagent_depth": int,
+}
+_MEMBERS = frozenset(each.name for each in fields(CallContext)) - {"stored_session", "provider", "model_id"}
+
+
+def read_query(query: bytes, members: frozenset[str], details: Details) -> dict[str, Any]:
+    """Read a query string as the body of a request: its own members, and the context's facts by their names.
+
+    `runtime_tools` may come several times, everything else once. Mistakes are added to `details`.
+
+    Returns:
+        The members that were given, the facts in `context`.
+    """
+    body: dict[str, Any] = {"context": {}}
+    try:
+        pairs = parse_qsl(query.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=200)
+    except ValueError:
+        details.append(_mistake("", "the query is not one that can be read"))
+        return body
+    for name, text in pairs:
+        place = body if name in members else body["context"]
+        if name == "runtime_tools":
+            place.setdefault(name, []).append(text)
+        elif name not in members | _MEMBERS:
+            details.append({"path": name, "code": "unknown_field", "message": f"`{name}` is not part of this request"})
+        elif name in place:
+            details.append(_mistake(name, "is given twice"))
+        else:
+            try:
+                place[name] = _QUERY_READERS.get(name, str)(text)
+            except (KeyError, ValueError):
+                details.append(_mistake(name, "cannot be read"))
+    return body
 
 
 def query_number(query: bytes, name: str, *, default: int, maximum: int) -> int:
