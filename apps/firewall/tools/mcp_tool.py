@@ -8,7 +8,7 @@ from apps.firewall.tools.connections import Connection
 from apps.firewall.tools.definition import Definition, JsonObject
 from apps.firewall.tools.executors import McpExecutor
 from apps.firewall.tools.mcp.errors import McpError, McpRefusedError
-from apps.firewall.tools.mcp.sessions import START_S, McpSessions, opened
+from apps.firewall.tools.mcp.sessions import McpSessions, opened, start_limit_s
 from apps.firewall.tools.running import ToolOutcome, failed
 
 if TYPE_CHECKING:
@@ -78,9 +78,3 @@ def _client(
     if sessions is not None and connection.kind in KEPT:
         return sessions.client(environment, connection, timeout_s=start_s)
     return opened(connection, timeout_s=start_s)
-
-
-def start_limit_s(connection: Connection) -> float:
-    """Tell how long a server may take until it has greeted: `start_timeout_ms` of its settings, else `START_S`."""
-    stated = connection.settings.get("start_timeout_ms")
-    return stated / 1000 if type(stated) is int and stated > 0 else START_S

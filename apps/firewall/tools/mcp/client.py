@@ -46,6 +46,7 @@ TOOLS_LIMIT: Final = 2_000
 LEAVE_S: Final = 8.0
 EXPLAIN_S: Final = 3.0
 MESSAGE_CHARACTERS: Final = 500
+SECRET_LETTERS: Final = 6
 
 T = TypeVar("T")
 
@@ -103,7 +104,7 @@ class McpClient:
     @property
     def remarks(self) -> str:
         """What people should know of how the server behaves; empty when there is nothing."""
-        return "" if self._wire is None else self._wire.remarks()
+        return "" if self._wire is None else self._hidden(self._wire.remarks())
 
     async def start(self, *, timeout_s: float) -> None:
         """Open the connection and greet.
@@ -126,7 +127,7 @@ class McpClient:
         if fault is None:
             fault = McpTimedOutError(self._with_remarks(f"the server did not greet within {_seconds(timeout_s)}"))
         await self.stop()
-        raise fault
+        raise self._without_secrets(fault)
 
     async def stop(self) -> None:
         """Close the connection; the process of a server is gone afterwards."""
@@ -225,10 +226,10 @@ class McpClient:
             async with asyncio.timeout(timeout_s):
                 return await asking
         except TimeoutError:
-            told = self._with_remarks(f"the server did not {what} within {_seconds(timeout_s)}")
-            raise McpTimedOutError(told) from None
+            fault = McpTimedOutError(self._with_remarks(f"the server did not {what} within {_seconds(timeout_s)}"))
+            raise self._without_secrets(fault) from None
         except (MCPError, ValidationError, RuntimeError) as exc:
-            raise await self._fault_of(exc) from exc
+            raise self._without_secrets(await self._fault_of(exc)) from None
 
     async def _fault_of(self, error: BaseException) -> McpError:
         if isinstance(error, McpError):
@@ -265,6 +266,17 @@ class McpClient:
 
     def _with_remarks(self, told: str) -> str:
         return f"{told}; {self.remarks}" if self.remarks else told
+
+    def _without_secrets(self, fault: McpError) -> McpError:
+        return type(fault)(self._hidden(fault.message))
+
+    def _hidden(self, text: str) -> str:
+        """Take the secrets of the source out of what its server says: it may say them back, and it is recorded."""
+        source = self.connection
+        for secret in (*source.secrets.values(), *source.env.values(), *source.headers.values()):
+            for part in (secret, secret.rpartition(" ")[2]):
+                text = text.replace(part, "***") if len(part) >= SECRET_LETTERS else text
+        return text
 
 
 async def _greet(session: ClientSession) -> None:

@@ -6,12 +6,9 @@ provider's dialect can carry, and `structuredContent` where the server gave stru
 
 import base64
 import binascii
-import json
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import Any, Final
 
-import jsonschema_rs
 from mcp_types import (
     AudioContent,
     CallToolResult,
@@ -23,6 +20,7 @@ from mcp_types import (
 )
 
 from apps.firewall.tools.definition import Definition
+from apps.firewall.tools.output import broken_promise
 from apps.firewall.tools.running import ToolOutcome, failed
 
 BLOCKS_LIMIT: Final = 200
@@ -43,7 +41,9 @@ def outcome_of(answer: CallToolResult, definition: Definition) -> ToolOutcome:
     if answer.is_error:
         said = "\n".join(each["text"] for each in content if each["type"] == "text").strip()
         return failed("tool_failed", said[:ERROR_CHARACTERS] or "the tool says that it failed", result)
-    problem = _output_problem(answer.structured_content, definition)
+    if definition.output is not None and answer.structured_content is None:
+        return failed("output_invalid", "the tool promises structured content and gave none", result)
+    problem = broken_promise(definition, answer.structured_content)
     if problem:
         return failed("output_invalid", problem, result)
     return ToolOutcome(result=result)
@@ -85,26 +85,3 @@ _BLOCKS: Final[Mapping[type, Callable[[Any], Block]]] = {
     EmbeddedResource: _resource,
     ResourceLink: lambda part: _text(f"[{part.title or part.name}: {part.uri}]"),
 }
-
-
-def _output_problem(details: Any, definition: Definition) -> str:
-    """Say how structured content breaks the promise of the pinned definition; empty when it keeps it."""
-    if definition.output is None:
-        return ""
-    if details is None:
-        return "the tool promises structured content and gave none"
-    try:
-        error = next(_promise(json.dumps(definition.output)).iter_errors(details), None)
-    except (ValueError, jsonschema_rs.ReferencingError) as exc:
-        return f"the tool's output schema cannot be used: {str(exc).splitlines()[0]}"
-    if error is None:
-        return ""
-    place = "/".join(str(step) for step in error.instance_path)
-    return f"the tool's structured content breaks its output schema at `/{place}`: {error.message[:300]}"
-
-
-@lru_cache(maxsize=256)
-def _promise(schema: str) -> jsonschema_rs.Draft202012Validator:
-    return jsonschema_rs.Draft202012Validator(
-        json.loads(schema), offline=True, pattern_options=jsonschema_rs.RegexOptions()
-    )

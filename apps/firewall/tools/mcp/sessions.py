@@ -21,6 +21,12 @@ IDLE_S: Final = 60.0
 OPEN_LIMIT: Final = 16
 
 
+def start_limit_s(connection: Connection) -> float:
+    """Tell how long a server may take until it has greeted: `start_timeout_ms` of its settings, else `START_S`."""
+    stated = connection.settings.get("start_timeout_ms")
+    return stated / 1000 if type(stated) is int and stated > 0 else START_S
+
+
 async def new_client(connection: Connection) -> "McpClient":
     """Make a client, not yet open. What speaks the protocol takes a second to import, so not in the loop's thread."""
     module: Any = await asyncio.to_thread(importlib.import_module, CLIENT)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from apps.firewall.tools.connections import Connection
+from apps.firewall.tools.connections import Connection, Secrets
 from apps.firewall.tools.mcp.errors import (
     McpEndedError,
     McpError,
@@ -133,6 +133,12 @@ async def test_a_server_that_dies_at_start_is_told_with_its_last_words(connect: 
     assert isinstance(fault, McpEndedError)
     assert "exit code 1" in str(fault)
     assert "no licence" in str(fault)
+
+
+async def test_secrets_that_a_server_says_back_are_not_told(connect: Connect) -> None:
+    fault = await fails_to_open(connect("dies_at_start", secrets=Secrets({"licence": "licence"})))
+
+    assert "no ***" in str(fault)
 
 
 async def test_a_server_that_never_greets_is_given_up_in_time(connect: Connect) -> None:
