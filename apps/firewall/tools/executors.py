@@ -22,12 +22,20 @@ class BuiltinExecutor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PythonExecutor:
-    """An attribute of a module (`module`) or of a file (`file`, absolute path), run in a process of its own."""
+    """An attribute of a module (`module`) or of a file (`file`, absolute path), run in a process of its own.
+
+    Args:
+        attribute: a decorated function, a class, or a factory.
+        folder: absolute path of where modules are searched besides the installed ones.
+        source: key of the source whose secrets its settings may name.
+    """
 
     kind: ClassVar[str] = "python"
     attribute: str
     module: str = ""
     file: str = ""
+    folder: str = ""
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

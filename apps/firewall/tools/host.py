@@ -1,0 +1,345 @@
+"""The program that loads authors' code: it describes tools, and runs one. The server itself never imports theirs.
+
+Runs as `python -I host.py` under the sandbox's limits. One order comes as JSON on stdin; answers go out as JSON, one
+a line, on what was stdout, while whatever authors print goes to stderr. Only four packages of ours can be imported,
+by name, because their folder, with settings and keys beside it, cannot even be listed from here.
+
+Describing happens in a forked worker that takes one place after the other. When one of them ends it, hangs, or sends
+rubbish, that place has failed and a fresh worker goes on behind it: what else it had loaded costs nobody anything.
+"""
+
+import asyncio
+import contextlib
+import importlib.abc
+import importlib.util
+import json
+import os
+import re
+import select
+import signal
+import sys
+import time
+from collections.abc import Callable, Sequence
+from importlib.machinery import ModuleSpec
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+if TYPE_CHECKING:
+    from apps.firewall.tools.authoring.context import ToolContext
+    from apps.firewall.tools.authoring.items import Item
+    from apps.firewall.tools.authoring.offers import Offer
+
+ROOT: Final = __file__.rsplit("/", 4)[0]
+LINE_LIMIT_BYTES: Final = 1024 * 1024
+DESCRIPTIONS_LIMIT_BYTES: Final = 32 * 1024 * 1024
+CHUNK_BYTES: Final = 65536
+MESSAGE_LIMIT: Final = 2000
+CODE: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
+OWN_CODE: Final = {
+    "apps": f"{ROOT}/apps/__init__.py",
+    "apps.firewall": f"{ROOT}/apps/firewall/__init__.py",
+    "openclaw_admin": f"{ROOT}/openclaw_admin/__init__.py",
+    "openclaw_admin.tools": f"{ROOT}/openclaw_admin/tools.py",
+}
+Answer = dict[str, Any]
+
+
+class OwnCode(importlib.abc.MetaPathFinder):
+    """Finds our packages by name; their own modules are then found as usual, where the folder may be read."""
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None, target: Any = None) -> ModuleSpec | None:  # noqa: ARG002
+        file = OWN_CODE.get(fullname)
+        if file is None:
+            return None
+        folders = [file.rsplit("/", 1)[0]] if file.endswith("/__init__.py") else None
+        return importlib.util.spec_from_file_location(fullname, file, submodule_search_locations=folders)
+
+
+class Answers:
+    """The way out: a descriptor that authors' code does not know, a line for each answer."""
+
+    def __init__(self) -> None:
+        self._out = os.dup(1)
+        os.dup2(2, 1)
+        self._sent = 0
+
+    def send(self, answer: Answer) -> None:
+        self.write(json.dumps(answer))
+
+    def write(self, text: str) -> None:
+        line = text.encode() + b"\n"
+        self._sent += len(line)
+        while line:
+            line = line[os.write(self._out, line) :]
+
+    @property
+    def is_full(self) -> bool:
+        return self._sent > DESCRIPTIONS_LIMIT_BYTES
+
+    def close(self) -> None:
+        os.close(self._out)
+
+
+def failure(stage: str, code: str, message: str) -> Answer:
+    return {"failure": {"stage": stage, "code": code, "message": message}}
+
+
+# ---- describing -----------------------------------------------------------------------------------------------------
+
+
+def describe(order: Answer, answers: Answers) -> None:
+    """Describe the places of `items`, or those that installed packages name; a line for each, in their order."""
+    items = order["items"]
+    if "group" in order:
+        items = entry_points(order["group"], order["folders"])
+        answers.send({"items": items})
+    deadline = time.monotonic() + order["time_limit_s"]
+    position = 0
+    while position < len(items):
+        if time.monotonic() > deadline or answers.is_full:
+            code = "too_much" if answers.is_full else "not_reached"
+            answers.send(failure("load", code, "the places before it took all the room or time there is"))
+            position += 1
+        else:
+            position = Worker(items, position, order, answers).follow(deadline)
+
+
+def entry_points(group: str, folders: list[str]) -> list[Answer]:
+    """List what installed packages name as tools, each with the package's own requirements."""
+    from importlib import metadata
+
+    found: dict[str, Answer] = {}
+    for distribution in metadata.distributions():
+        for entry in distribution.entry_points:
+            if entry.group == group and f"{distribution.name}:{entry.name}" not in found:
+                where = str(distribution.locate_file(""))
+                found[f"{distribution.name}:{entry.name}"] = {
+                    "key": entry.name,
+                    "module": entry.module,
+                    "attribute": entry.attr,
+                    "dependencies": distribution.requires or [],
+                    "folder": next((each for each in folders if os.path.realpath(each) == os.path.realpath(where)), ""),
+                    "facts": {"package": distribution.name, "release": distribution.version},
+                }
+    return [found[key] for key in sorted(found)]
+
+
+class Worker:
+    """A forked process that describes the places from `position` on."""
+
+    def __init__(self, items: list[Answer], position: int, order: Answer, answers: Answers) -> None:
+        self.items, self.position, self.answers = items, position, answers
+        self.patience_s: float = order["import_limit_s"]
+        self.pipe, writing = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            os.close(self.pipe)
+            answers.close()
+            work(items, position, writing, is_eager=order["initialise"])
+        os.close(writing)
+
+    def follow(self, deadline: float) -> int:
+        """Pass on what it answers until it is done or has to be given up; return the position to go on at."""
+        received = b""
+        trouble = ""
+        while self.position < len(self.items) and not trouble and not self.answers.is_full:
+            patience_s = min(self.patience_s, deadline - time.monotonic())
+            if not select.select([self.pipe], [], [], max(0.0, patience_s))[0]:
+                trouble = "timed_out"
+                break
+            part = os.read(self.pipe, CHUNK_BYTES)
+            *lines, received = (received + part).split(b"\n")
+            for line in lines:
+                trouble = trouble or self._pass_on(line)
+            if not part:
+                trouble = "ended"
+            elif len(received) > LINE_LIMIT_BYTES:
+                trouble = "too_large"
+        how = self._end()
+        if trouble and self.position < len(self.items):
+            self.answers.send(self._told(trouble, how))
+            self.position += 1
+        return self.position
+
+    def _pass_on(self, line: bytes) -> str:
+        """Send one answer; say what is wrong with it, if anything."""
+        try:
+            answer = json.loads(line)
+        except ValueError:
+            return "rubbish"
+        if not isinstance(answer, dict) or answer.pop("item", None) != self.position:
+            return "rubbish"
+        self.answers.send(answer)
+        self.position += 1
+        return ""
+
+    def _told(self, trouble: str, how: str) -> Answer:
+        return {
+            "timed_out": failure("load", "load_timed_out", f"it was not loaded within {self.patience_s:g} seconds"),
+            "ended": failure("load", "process_ended", f"its code ended the process while it was loaded ({how})"),
+            "too_large": failure("verify", "too_large", f"its descriptions have more than {LINE_LIMIT_BYTES} bytes"),
+            "rubbish": failure("load", "process_disturbed", "its code disturbed the process that loads it"),
+        }[trouble]
+
+    def _end(self) -> str:
+        os.close(self.pipe)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+        status = os.waitpid(self.pid, 0)[1]
+        if os.WIFSIGNALED(status):
+            return signal.Signals(os.WTERMSIG(status)).name
+        return f"exit code {os.WEXITSTATUS(status)}"
+
+
+def work(items: list[Answer], position: int, pipe: int, *, is_eager: bool) -> NoReturn:
+    """Be the worker: describe place by place, then end without what authors registered for the end."""
+    try:
+        for number in range(position, len(items)):
+            text = json.dumps({"item": number, **described(items[number], is_eager=is_eager)}) + "\n"
+            line = text.encode()
+            while line:
+                line = line[os.write(pipe, line) :]
+        os._exit(0)
+    finally:
+        os._exit(70)
+
+
+def described(item: Answer, *, is_eager: bool) -> Answer:
+    """Describe one place: `offers`, each with the attribute and a definition or a failure, or one `failure`."""
+    from apps.firewall.tools.authoring.context import ToolContext
+    from apps.firewall.tools.authoring.items import NotLoadedError, load_offers
+
+    context = ToolContext(config=item.get("config", {}))
+    offers: list[Answer] = []
+    try:
+        for attribute, offer in load_offers(place_of(item), context):
+            if isinstance(offer, NotLoadedError):
+                offers.append({"attribute": attribute, **failure(offer.stage, offer.code, offer.message)})
+            else:
+                offers.append({"attribute": attribute, **definition_of(offer, is_eager=is_eager)})
+    except NotLoadedError as exc:
+        return failure(exc.stage, exc.code, exc.message)
+    except BaseException as exc:  # noqa: BLE001 - an author's own code may raise anything
+        return failure("load", "load_failed", f"{type(exc).__name__}: {exc}"[:1000])
+    return {"offers": offers}
+
+
+def definition_of(offer: "Offer", *, is_eager: bool) -> Answer:
+    from apps.firewall.tools.authoring.dependencies import unmet
+    from apps.firewall.tools.authoring.items import told
+
+    dependencies = offer.definition.get("dependencies", ())
+    problems = unmet(dependencies) if isinstance(dependencies, list | tuple) else []
+    if problems:
+        return failure("verify", "dependency_missing", "; ".join(problems))
+    try:
+        definition = json.loads(json.dumps(offer.definition, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as exc:
+        return failure("verify", "definition_invalid", f"the definition is no JSON: {told(exc)}")
+    if is_eager:
+        try:
+            with asyncio.Runner() as runner:
+                settle(runner, offer.initialise)
+                settle(runner, offer.close)
+        except (Exception, SystemExit) as exc:  # noqa: BLE001 - an author's own code may raise anything
+            return failure("initialise", "initialise_failed", told(exc))
+    return {"definition": definition}
+
+
+# ---- running --------------------------------------------------------------------------------------------------------
+
+
+def run(order: Answer, answers: Answers) -> None:
+    """Run one tool: `{"result": …}` or `{"error": {"code", "message"}}`."""
+    from apps.firewall.tools.authoring.context import ToolContext
+
+    with asyncio.Runner() as runner:
+        try:
+            context = ToolContext(**order["context"])
+            offer = chosen(order, context)
+        except Exception as exc:  # noqa: BLE001
+            answers.send(trouble_of(exc, "load_failed"))
+            return
+        try:
+            settle(runner, offer.initialise)
+            value = settle(runner, lambda: offer.execute(order["params"], context))
+            answers.write(f'{{"result": {written(value)}}}')
+        except (Exception, SystemExit, asyncio.CancelledError) as exc:  # noqa: BLE001
+            answers.send(trouble_of(exc, "tool_raised"))
+        settle(runner, offer.close)
+
+
+def chosen(order: Answer, context: "ToolContext") -> "Offer":
+    """Load the place and pick the tool by its name; a place with one tool needs no name."""
+    from apps.firewall.tools.authoring.items import NotLoadedError, load_offers
+
+    offers: list[Offer] = []
+    for _, offer in load_offers(place_of(order["item"]), context):
+        if isinstance(offer, NotLoadedError):
+            raise offer
+        offers.append(offer)
+    named = [offer for offer in offers if offer.definition.get("name") == order["name"]]
+    if len(named) != 1 and len(offers) != 1:
+        raise NotLoadedError("load", "tool_missing", f"its code offers no tool `{order['name']}` any more")
+    return (named or offers)[0]
+
+
+def place_of(item: Answer) -> "Item":
+    from apps.firewall.tools.authoring.items import Item
+
+    known = ("module", "file", "attribute", "config", "dependencies")
+    return Item(**{name: item[name] for name in known if name in item})
+
+
+def settle(runner: asyncio.Runner, call: Callable[[], Any]) -> Any:
+    """Call outside the loop, so that an author may start one, and await in the loop what has to be."""
+    value = call()
+    if not hasattr(value, "__await__"):
+        return value
+
+    async def waiting() -> Any:
+        return await value
+
+    return runner.run(waiting())
+
+
+def written(value: Any) -> str:
+    from apps.firewall.tools.authoring.answers import answer_text
+
+    return answer_text(value)
+
+
+def trouble_of(exc: BaseException, code: str) -> Answer:
+    """Say why a call failed: by the code of an error that has one, everything else by its class."""
+    from apps.firewall.tools.authoring.items import told
+
+    own_code, message = getattr(exc, "code", None), getattr(exc, "message", None)
+    if isinstance(own_code, str) and isinstance(message, str) and CODE.fullmatch(own_code):
+        return {"error": {"code": own_code, "message": message[:MESSAGE_LIMIT]}}
+    return {"error": {"code": code, "message": told(exc)}}
+
+
+def carry_out(order: Answer, answers: Answers) -> int:
+    try:
+        {"describe": describe, "run": run}[order["do"]](order, answers)
+    except BaseException:  # noqa: BLE001 - after an answer, say, when a tool does not close
+        sys.excepthook(*sys.exc_info())
+        return 1
+    return 0
+
+
+def main() -> NoReturn:
+    sys.dont_write_bytecode = True
+    order = json.load(sys.stdin)
+    answers = Answers()
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    sys.meta_path.insert(0, OwnCode())
+    sys.path.extend(order["folders"])
+    code = carry_out(order, answers)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)  # whatever threads an author left must not hold the answer back
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,347 @@
+"""Python tools seen from the server: what they say of themselves, and their calls, both through `host.py`."""
+
+import asyncio
+import hashlib
+import json
+import os
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from apps.firewall.errors import FirewallError
+from apps.firewall.sandbox.limits import Limits
+from apps.firewall.sandbox.process import ProcessResult, run_process
+from apps.firewall.tools.definition import JsonObject, SandboxNeeds
+from apps.firewall.tools.executors import PythonExecutor
+from apps.firewall.tools.loading import Kept
+from apps.firewall.tools.running import ToolOutcome
+
+HOST: Final = str(Path(__file__).with_name("host.py"))
+ROOT: Final = Path(__file__).resolve().parents[3]
+OWN_CODE: Final = tuple(
+    str(ROOT / each)
+    for each in ("apps/__init__.py", "apps/firewall", "openclaw_admin/__init__.py", "openclaw_admin/tools.py")
+)
+PATH: Final = "/usr/local/bin:/usr/bin:/bin"
+
+IMPORT_LIMIT_S: Final = 5.0
+LOOK_LIMIT_S: Final = 120.0
+CALL_LIMIT_MS: Final = 30_000
+LONGEST_CALL_MS: Final = 600_000
+DESCRIPTIONS_LIMIT_BYTES: Final = 80 * 1024 * 1024
+ANSWER_LIMIT_BYTES: Final = 20 * 1024 * 1024
+
+
+class FolderRefusedError(FirewallError):
+    """A folder that authors' code may not read: it is none, or keys and records lie in it."""
+
+    code = "folder_refused"
+
+
+class HostError(FirewallError):
+    """The process that describes tools did not do its work."""
+
+    code = "host_failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where tools are written.
+
+    Args:
+        key: what its source calls it.
+        module: an installed one, or one below `folder`; or
+        file: absolute path.
+        folder: absolute path of where further modules are searched.
+        attribute: of the module; all its public tools when "".
+        name: that the tool goes by instead of its own, when there is one.
+        config: its settings, secrets in clear.
+        stored_config: the same as a record may hold it, secrets by name.
+        dependencies: requirements to be met before it is loaded.
+        facts: what its source knows of it, for people.
+    """
+
+    key: str
+    module: str = ""
+    file: str = ""
+    folder: str = ""
+    attribute: str = ""
+    name: str = ""
+    config: JsonObject = field(default_factory=dict)
+    stored_config: JsonObject = field(default_factory=dict)
+    dependencies: tuple[str, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What one place answered: `{"offers": […]}` or `{"failure": …}`, unchecked."""
+
+    place: Place
+    answer: JsonObject
+
+
+class PythonTools:
+    """Describes and runs Python tools in confined processes.
+
+    Args:
+        python: the interpreter; its packages are what tools may import.
+        closed: folders that no tool may read, nor a folder around them.
+        limits: for each process; a tool may ask for less, not for more.
+        import_limit_s: for each place.
+    """
+
+    def __init__(
+        self,
+        *,
+        python: str = sys.executable,
+        closed: Sequence[Path] = (),
+        limits: Limits | None = None,
+        import_limit_s: float = IMPORT_LIMIT_S,
+    ) -> None:
+        self._python = python
+        self._closed = tuple(os.path.realpath(each) for each in closed)
+        self._limits = limits or Limits()
+        self._import_limit_s = import_limit_s
+        self._kept: dict[int, Kept[str, bytes]] = {}
+
+    def check_folder(self, folder: str) -> str:
+        """Return the real path of a folder that authors' code may read.
+
+        Raises:
+            FolderRefusedError: it is not absolute, no folder, or overlaps a closed one.
+        """
+        if not folder.startswith("/"):
+            raise FolderRefusedError(f"`{folder}` is no absolute path")
+        real = os.path.realpath(folder)
+        if any(_is_beneath(real, each) or _is_beneath(each, real) for each in self._closed):
+            raise FolderRefusedError(f"`{folder}` overlaps the folder of keys and records")
+        if not Path(real).is_dir():
+            raise FolderRefusedError(f"`{folder}` is no folder")
+        return real
+
+    async def describe(
+        self, places: Sequence[Place], *, is_eager: bool = False, keep: int = 0
+    ) -> AsyncIterator[Described]:
+        """Describe places one after the other; a broken one is an answer like any other.
+
+        Args:
+            is_eager: also initialise and close each tool.
+            keep: answers of so many places are kept, and used again as long as no file of their folders changes.
+        Raises:
+            FolderRefusedError, HostError.
+        """
+        folders = [self.check_folder(each) for each in dict.fromkeys(p.folder for p in places if p.folder)]
+        stamps = await asyncio.to_thread(lambda: {each: _stamp(each) for each in folders}) if keep else {}
+        kept = self._kept.setdefault(keep, Kept(keep))
+        keys = [_key(place, stamps) for place in places]
+        known = [kept.get(key) if key else None for key in keys]
+        asked = [_item(place) for place, line in zip(places, known, strict=True) if line is None]
+        lines = iter(await self._look({"items": asked}, folders, is_eager=is_eager) if asked else ())
+        for place, key, old in zip(places, keys, known, strict=True):
+            line = next(lines) if old is None else old
+            answer = _read_line(line)
+            if key and "offers" in answer:
+                kept.keep(key, line)
+            yield Described(place, answer)
+
+    async def describe_installed(
+        self, group: str, folders: Sequence[str], *, is_eager: bool = False
+    ) -> AsyncIterator[Described]:
+        """Describe what installed packages name as entry points of a group.
+
+        Args:
+            folders: searched besides the interpreter's own, as `pip install --target` fills them.
+        Raises:
+            FolderRefusedError, HostError.
+        """
+        real = [self.check_folder(each) for each in folders]
+        first, *lines = await self._look({"items": [], "group": group}, real, is_eager=is_eager)
+        for item, line in zip(_read_line(first)["items"], lines, strict=True):
+            yield Described(_place(item), _read_line(line))
+
+    async def run(
+        self,
+        executor: PythonExecutor,
+        order: JsonObject,
+        *,
+        workspace: str,
+        timeout_ms: int | None = None,
+        needs: SandboxNeeds | None = None,
+    ) -> ToolOutcome:
+        """Run one tool.
+
+        Args:
+            order: `name`, `params`, `config`, `context` (members of `ToolContext` but config).
+            workspace: real path; the process starts there and writes there only.
+            needs: of the tool; the network is there unless it says that it needs none.
+        """
+        try:
+            folders = [self.check_folder(executor.folder)] if executor.folder else []
+        except FolderRefusedError as exc:
+            return ToolOutcome(ended="failed", error={"code": exc.code, "message": exc.message})
+        item = {"module": executor.module, "file": executor.file, "attribute": executor.attribute}
+        context = {**order["context"], "config": order["config"], "workspace": workspace}
+        timeout_s = min(timeout_ms or CALL_LIMIT_MS, LONGEST_CALL_MS) / 1000
+        ran = await self._start(
+            {"do": "run", "item": item, "name": order["name"], "params": order["params"], "context": context},
+            folders,
+            cwd=workspace,
+            time_limit_s=timeout_s,
+            output_limit_bytes=ANSWER_LIMIT_BYTES,
+            limits=self.limits_of(needs),
+            network=needs is None or needs.network,
+        )
+        return _outcome(ran, timeout_s)
+
+    def limits_of(self, needs: SandboxNeeds | None) -> Limits:
+        """Put a tool's own wishes (`SandboxNeeds`, or None) below the installation's limits."""
+        own = self._limits
+        if needs is None:
+            return own
+        return Limits(
+            cpu_s=min(own.cpu_s, max(1, -(-needs.cpu_ms // 1000))) if needs.cpu_ms else own.cpu_s,
+            memory_bytes=min(own.memory_bytes, needs.memory_bytes or own.memory_bytes),
+            file_bytes=min(own.file_bytes, needs.file_bytes or own.file_bytes),
+            open_files=min(own.open_files, needs.open_files or own.open_files),
+            processes=own.processes,
+        )
+
+    async def _look(self, order: JsonObject, folders: list[str], *, is_eager: bool) -> list[bytes]:
+        whole = {
+            "do": "describe",
+            "initialise": is_eager,
+            "import_limit_s": self._import_limit_s,
+            "time_limit_s": LOOK_LIMIT_S,
+            **order,
+        }
+        with tempfile.TemporaryDirectory(prefix="openclaw-look-") as scratch:
+            ran = await self._start(
+                whole,
+                folders,
+                cwd=scratch,
+                time_limit_s=LOOK_LIMIT_S + 5,
+                output_limit_bytes=DESCRIPTIONS_LIMIT_BYTES,
+                limits=self._limits,
+            )
+        lines = (ran.stdout.head + ran.stdout.tail).splitlines() if not ran.stdout.dropped else []
+        expected = len(order["items"])
+        if "group" in order and lines:
+            expected = 1 + len(_read_line(lines[0]).get("items", ()))
+        if ran.ended != "ended" or ran.exit_code != 0 or len(lines) != expected:
+            raise HostError(f"the process that describes tools did not finish: {_told(ran)}")
+        return lines
+
+    async def _start(self, order: JsonObject, folders: list[str], **how: Any) -> ProcessResult:
+        stdin = await asyncio.to_thread(lambda: json.dumps({**order, "folders": folders}).encode())
+        return await run_process(
+            [self._python, "-I", HOST],
+            env={"PATH": PATH, "HOME": how["cwd"], "LANG": "C.UTF-8"},
+            stdin=stdin,
+            readable=(*OWN_CODE, *folders, *_of_interpreter(self._python)),
+            **how,
+        )
+
+
+def _is_beneath(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def _of_interpreter(python: str) -> tuple[str, ...]:
+    """Name what an interpreter of another virtual environment reads of that."""
+    prefix = Path(python).absolute().parent.parent
+    if not (prefix / "pyvenv.cfg").is_file():
+        return ()
+    return tuple(str(prefix / each) for each in ("pyvenv.cfg", "lib", "lib64"))
+
+
+def _stamp(folder: str) -> str:
+    """Tell the state of a folder's modules: any change of any of them shows."""
+    digest = hashlib.sha256()
+    for path, folders, files in os.walk(folder):
+        folders.sort()
+        for name in sorted(files):
+            if name.endswith(".py"):
+                digest.update(f"{path}/{name} {_state(f'{path}/{name}')}\n".encode("utf-8", "surrogateescape"))
+    return digest.hexdigest()
+
+
+def _state(path: str) -> str:
+    try:
+        status = os.stat(path)  # noqa: PTH116 - of thousands of files
+    except OSError as exc:
+        return str(exc.errno)
+    return f"{status.st_mtime_ns} {status.st_size} {status.st_ino}"
+
+
+def _key(place: Place, stamps: Mapping[str, str]) -> str:
+    """Identify a place and what it was made of; "" where that cannot be told."""
+    if place.folder not in stamps:
+        return ""
+    return hashlib.sha256(f"{json.dumps(_item(place), sort_keys=True)}{stamps[place.folder]}".encode()).hexdigest()
+
+
+def _item(place: Place) -> dict[str, Any]:
+    known = asdict(place)
+    return {name: known[name] for name in ("module", "file", "attribute", "config", "dependencies") if known[name]}
+
+
+def _place(item: Mapping[str, Any]) -> Place:
+    return Place(
+        key=item["key"],
+        module=item["module"],
+        attribute=item["attribute"],
+        folder=item["folder"],
+        dependencies=tuple(item["dependencies"]),
+        facts=item["facts"],
+    )
+
+
+def _read_line(line: bytes) -> dict[str, Any]:
+    try:
+        answer = json.loads(line)
+    except ValueError as exc:
+        raise HostError("the process that describes tools sent rubbish") from exc
+    if not isinstance(answer, dict):
+        raise HostError("the process that describes tools sent rubbish")
+    return answer
+
+
+def _outcome(ran: ProcessResult, timeout_s: float) -> ToolOutcome:
+    """Read an answer; one that is whole counts, however the process ended after it."""
+    answer = _answer_in(ran)
+    if answer is not None and isinstance(answer.get("result"), dict):
+        return ToolOutcome(result=answer["result"])
+    if answer is not None and isinstance(answer.get("error"), dict):
+        error = {name: str(answer["error"].get(name, "")) for name in ("code", "message")}
+        return ToolOutcome(ended="failed", error=error)
+    code, message = _ending(ran, timeout_s)
+    stderr = ran.stderr.text()[-2000:]
+    result = {"stderr": stderr} if stderr.strip() else None
+    ended = "unknown" if ran.ended == "lost" else "failed"
+    return ToolOutcome(ended=ended, result=result, error={"code": code, "message": message})
+
+
+def _answer_in(ran: ProcessResult) -> dict[str, Any] | None:
+    try:
+        answer = json.loads(ran.stdout.head + ran.stdout.tail) if not ran.stdout.dropped else None
+    except (ValueError, RecursionError):
+        return None
+    return answer if isinstance(answer, dict) else None
+
+
+def _ending(ran: ProcessResult, timeout_s: float) -> tuple[str, str]:
+    if ran.ended == "timed_out":
+        return "tool_timed_out", f"the tool was ended after {timeout_s:g} seconds"
+    if ran.ended == "ended":
+        return "tool_crashed", f"the tool's process ended without an answer: {_told(ran)}"
+    return f"tool_{ran.ended}", f"the tool did not finish: {_told(ran)}"
+
+
+def _told(ran: ProcessResult) -> str:
+    if ran.ended != "ended":
+        return f"{ran.ended}: {ran.error}" if ran.error else ran.ended
+    return f"signal {ran.signal}" if ran.signal is not None else f"exit code {ran.exit_code}"
