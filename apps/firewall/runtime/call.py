@@ -23,6 +23,8 @@ class Call:
         agent: normal id of the agent that calls.
         actor: whose credential made the call, as audit names it (`token:tok_…`).
         requester: the person behind that credential, who may not be the one that approves.
+        unreadable: why what a model wrote as params is none, in words for it; such a call is refused once it is known
+            that the tool may be seen.
     """
 
     environment: str
@@ -33,6 +35,7 @@ class Call:
     actor: str = ""
     requester: str = ""
     trace_id: str = ""
+    unreadable: str = ""
     id: UUID = field(default_factory=new_id)
 
 

@@ -117,6 +117,10 @@ def _check_standing(run: Run, tool: ToolEntry) -> None:
 async def validate_stage(run: Run) -> None:
     """Make the params ready for the tool: what comes out is what is approved, run and recorded."""
     assert run.tool is not None  # noqa: S101 - the stage before
+    if run.call.unreadable:
+        problem = {"path": "", "code": "malformed_arguments", "message": run.call.unreadable}
+        message = f"the parameters of `{run.tool.name}` cannot be read"
+        raise run.refuse(FAILED, message, [problem], layer="parameters")
     prepared = await _prepare(run, run.tool)
     if prepared.problems:
         count = len(prepared.problems)

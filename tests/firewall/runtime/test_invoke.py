@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -94,6 +95,19 @@ async def test_wrong_params_are_all_listed_and_nothing_runs() -> None:
     assert result.error is not None
     assert [detail["path"] for detail in result.error["details"]] == ["offset", "path"]
     assert here.executor.actions == []
+
+
+async def test_params_that_cannot_be_read_are_told_of_only_where_the_tool_may_be_seen() -> None:
+    here = world(deny=("write",))
+    refused, hidden = [
+        await invoke(replace(call_of(tool), unreadable="the arguments are not JSON"), here.ports)
+        for tool in ("read", "write")
+    ]
+
+    assert (code(refused), code(hidden)) == ("parameter_validation_failed", "tool_not_found")
+    assert refused.error is not None
+    assert [detail["code"] for detail in refused.error["details"]] == ["malformed_arguments"]
+    assert here.ledger.kinds == [("denial", "denied")] * 2
 
 
 @pytest.mark.parametrize(("tool", "expected"), [("web_search", "no_executor"), ("broken", "schema_invalid")])
