@@ -14,6 +14,7 @@ import orjson
 
 from apps.firewall.errors import FirewallError
 from apps.firewall.tools.definition import JsonObject
+from apps.firewall.tools.mistakes import FAILED, model_error
 
 Reply: TypeAlias = Mapping[str, Any] | Sequence[Any]
 """A provider's whole response, or the list of pieces that it streamed, each as the JSON of one event."""
@@ -215,10 +216,11 @@ def answer_of(
 
 
 def error_text(error: Mapping[str, Any]) -> str:
-    """Write an error for a model: `{"error", "details"}` where there are details, else `{"error", "message"}`."""
+    """Write an error for a model: `{"error", "details"}` of mistakes in its params, else `{"error", "message"}`."""
     details = error.get("details")
-    why = {"details": details} if details else {"message": error.get("message", "")}
-    return json_text({"error": error.get("code", "error"), **why})
+    if error.get("code") == FAILED and isinstance(details, list) and details:
+        return json_text(model_error(details))
+    return json_text({"error": error.get("code", "error"), "message": error.get("message", "")})
 
 
 def json_text(value: object) -> str:

@@ -452,7 +452,10 @@ def test_mistakes_in_params_are_told_in_the_form_that_models_know() -> None:
         call(), result=None, error={"code": "parameter_validation_failed", "message": "1 mistake", "details": details}
     )
 
-    assert json.loads(told.text) == {"error": "parameter_validation_failed", "details": details}
+    assert json.loads(told.text) == {
+        "error": "parameter_validation_failed",
+        "details": [{**details[0], "path": "/city"}],
+    }
 
 
 def test_a_result_that_says_it_is_an_error_is_one() -> None:

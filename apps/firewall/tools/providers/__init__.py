@@ -10,6 +10,7 @@ from typing import Any, Final, Protocol
 from apps.firewall.tools.definition import JsonObject
 from apps.firewall.tools.model_calls import CallAnswer, ModelCall, Reply, ToolChoice
 from apps.firewall.tools.providers import anthropic, gemini, openai_chat, openai_responses
+from apps.firewall.tools.schema import Family
 from apps.firewall.tools.wire_names import NameRule
 
 
@@ -25,8 +26,8 @@ class Provider(Protocol):
         """Its name for people."""
 
     @property
-    def SCHEMAS_AS(self) -> str:  # noqa: N802
-        """The provider whose rules its schemas always follow; empty where they follow those of the caller's."""
+    def FAMILY(self) -> Family:  # noqa: N802
+        """Which schemas its endpoint accepts."""
 
     @property
     def APPEND_TO(self) -> str:  # noqa: N802

@@ -20,11 +20,12 @@ from apps.firewall.tools.model_calls import (
     refused_call,
     without_foreign_images,
 )
+from apps.firewall.tools.schema import Family
 from apps.firewall.tools.wire_names import NameRule
 
 KEY: Final = "gemini"
 LABEL: Final = "Gemini generateContent"
-SCHEMAS_AS: Final = "google"
+FAMILY: Final = Family.GEMINI
 APPEND_TO: Final = "contents"
 NAMES: Final = NameRule(
     "a-zA-Z0-9_.-", "a-zA-Z_", 64, "letters, digits, `_`, `.` and `-`, a letter or `_` first, at most 64"

@@ -19,11 +19,12 @@ from apps.firewall.tools.model_calls import (
     refused_call,
     without_foreign_images,
 )
+from apps.firewall.tools.schema import Family
 from apps.firewall.tools.wire_names import NameRule
 
 KEY: Final = "openai-chat"
 LABEL: Final = "OpenAI chat completions"
-SCHEMAS_AS: Final = ""
+FAMILY: Final = Family.OPENAI
 APPEND_TO: Final = "messages"
 NAMES: Final = NameRule("a-zA-Z0-9_-", "a-zA-Z0-9_-", 64, "letters, digits, `_` and `-`, at most 64")
 TOOLS_LIMIT: Final[int | None] = 128
