@@ -20,6 +20,7 @@ Problem = dict[str, str]
 NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,127}")
 NAME_RULE: Final = "use at most 128 letters, digits and `_ . : / -`, and start with a letter, digit or underscore"
 DEFINITION_LIMIT_BYTES: Final = 512 * 1024
+_UNKEPT: Final = re.compile("[\0\ud800-\udfff]")  # no database and no peer takes NUL or half a surrogate pair
 
 _SPELLINGS: Final[Mapping[str, str]] = {
     "title": "label",
@@ -84,6 +85,8 @@ def definition_json(definition: Definition) -> dict[str, Any]:
 def definition_problems(definition: Definition, *, path: str = "") -> list[Problem]:
     """List what is wrong with a definition that has the right shape: its name, its schemas, its size."""
     problems: list[Problem] = []
+    if _holds_unkept(definition_json(definition)):
+        problems.append(_problem(path.rstrip("."), "bad_character", "it holds NUL or half a character"))
     if not NAME.fullmatch(definition.name):
         problems.append(_problem(f"{path}name", "bad_name", NAME_RULE))
     if definition.parameters.get("type", "object") != "object":
@@ -108,6 +111,19 @@ def schema_problem(schema: JsonObject) -> str | None:
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError, RecursionError) as exc:
         return str(getattr(exc, "message", exc))[:500]
     return None
+
+
+def _holds_unkept(document: Any) -> bool:
+    left = [document]
+    while left:
+        value = left.pop()
+        if isinstance(value, str) and _UNKEPT.search(value):
+            return True
+        if isinstance(value, Mapping):
+            left += [*value, *value.values()]
+        elif isinstance(value, list | tuple):
+            left += value
+    return False
 
 
 def _in_our_words(document: Mapping[str, Any]) -> dict[str, Any]:

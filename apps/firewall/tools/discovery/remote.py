@@ -12,7 +12,7 @@ from apps.firewall.tools.connections import SECRET, Connection
 from apps.firewall.tools.connector import Answer, Connector, ConnectorError, Resolve, system_resolve
 from apps.firewall.tools.connector.errors import UrlRefusedError
 from apps.firewall.tools.connector.urls import check_url
-from apps.firewall.tools.definition import Definition
+from apps.firewall.tools.definition import Definition, schema_digest
 from apps.firewall.tools.definition_json import DefinitionInvalidError, read_definition
 from apps.firewall.tools.discovery.found import Failure, Found, Look, Stage
 from apps.firewall.tools.executors import HttpExecutor
@@ -37,21 +37,24 @@ async def look_remote(connection: Connection, *, etag: str = "", resolve: Resolv
     the source (`{"name": "<2"}`, PEP 440) allows.
 
     Args:
-        etag: of the last look; the registry then may say that nothing changed.
+        etag: of the last look; the registry then may say that nothing changed. One from before the source's settings
+            were changed counts as none.
     """
     headers = dict(connection.headers) | {"Accept": "application/json"}
-    if etag:
-        headers["If-None-Match"] = etag
+    mark = _mark(connection)
+    known = etag.removeprefix(mark) if etag.startswith(mark) else ""
+    if known:
+        headers["If-None-Match"] = known
     try:
         answer = await Connector.of(connection, resolve).get(connection.url, headers=headers)
-        if answer.status == 304 and etag:
+        if answer.status == 304 and known:
             return Look(etag=etag, is_unchanged=True)
         document = _document(answer)
     except (ConnectorError, _RegistryError) as exc:
         return Look(failure=Failure(stage="discover", code=exc.code, message=exc.message))
     about = {"registry": plain_text(document.get("name"), 200)}
     found = [_found(name, entries, connection, about) for name, entries in _by_name(document["tools"]).items()]
-    return Look(found=tuple(found), etag=_etag(answer))
+    return Look(found=tuple(found), etag=_etag(answer, mark))
 
 
 class _RegistryError(FirewallError):
@@ -88,9 +91,15 @@ def _document(answer: Answer) -> Mapping[str, Any]:
     return document
 
 
-def _etag(answer: Answer) -> str:
+def _mark(connection: Connection) -> str:
+    """Identify the settings: with others, the same document may bring other tools."""
+    return f"{schema_digest(connection.settings)[:16]}:"
+
+
+def _etag(answer: Answer, mark: str) -> str:
     etag = answer.headers.get("etag", "")
-    return etag if len(etag) <= ETAG_CHARACTERS and etag.isascii() and etag.isprintable() else ""
+    is_kept = etag and len(mark + etag) <= ETAG_CHARACTERS and etag.isascii() and etag.isprintable()
+    return mark + etag if is_kept else ""
 
 
 def _by_name(entries: Sequence[Any]) -> dict[str, list[Any]]:
@@ -116,10 +125,9 @@ def _found(name: str, entries: list[Any], connection: Connection, about: Mapping
         return Found(key=name, failure=exc.failure, facts=facts)
     try:
         executor = HttpExecutor(url=_endpoint(entry, connection), source=connection.source)
-        _healthy(facts)
     except _BrokenError as exc:
         return Found(key=name, definition=definition, failure=exc.failure, facts=facts)
-    return Found(key=name, definition=definition, executor=executor, facts=facts)
+    return Found(key=name, definition=definition, executor=executor, failure=_illness(facts), facts=facts)
 
 
 def _wanted(name: str, connection: Connection) -> object:
@@ -207,7 +215,8 @@ def _endpoint(entry: Entry, connection: Connection) -> str:
     return url
 
 
-def _healthy(facts: Mapping[str, Any]) -> None:
-    if facts["health"] == "down":
-        cause = f": {facts['health_message']}" if facts["health_message"] else ""
-        raise _BrokenError("initialise", "unhealthy", f"the registry says that the tool is down{cause}")
+def _illness(facts: Mapping[str, Any]) -> Failure | None:
+    if facts["health"] != "down":
+        return None
+    cause = f": {facts['health_message']}" if facts["health_message"] else ""
+    return Failure(stage="initialise", code="unhealthy", message=f"the registry says that the tool is down{cause}")

@@ -58,6 +58,13 @@ async def test_a_second_look_with_the_etag_says_that_nothing_changed(registry: R
     assert "good_tool" in by_key(third)
 
 
+async def test_after_a_change_of_settings_the_etag_counts_for_nothing(registry: Registry) -> None:
+    first = await look_remote(registry.connection())
+    second = await look_remote(registry.connection(versions={"text_count": "<1.1"}), etag=first.etag)
+    assert not second.is_unchanged
+    assert by_key(second)["text_count"].facts["status"] == "deprecated"
+
+
 async def test_a_version_may_be_held(registry: Registry) -> None:
     found = by_key(await look_remote(registry.connection(versions={"text_count": "<1.1", "unit_convert": ">=9"})))
     held = found["text_count"]
@@ -83,6 +90,8 @@ async def test_the_newest_version_that_is_finished_and_not_withdrawn_is_taken(re
 BROKEN = [
     ("verify", "definition_invalid", GOOD | {"parameters": {"type": "wrong"}}),
     ("verify", "definition_invalid", GOOD | {"parameters": "none", "tags": 5}),
+    ("verify", "definition_invalid", GOOD | {"description": "what no database\0 keeps"}),
+    ("verify", "definition_invalid", GOOD | {"tags": ["a", "b\0"]}),
     ("verify", "endpoint_missing", {key: value for key, value in GOOD.items() if key != "endpoint"}),
     ("verify", "endpoint_refused", GOOD | {"endpoint": "http://169.254.169.254:22/"}),
     ("verify", "endpoint_refused", GOOD | {"endpoint": "file:///etc/passwd"}),
@@ -107,6 +116,13 @@ async def test_a_broken_tool_is_named_with_its_cause_and_stops_nothing(
     assert found["unit_convert"].failure is None
 
 
+async def test_a_pattern_may_spell_out_what_may_not_be_held(registry: Registry) -> None:
+    entry = GOOD | {
+        "parameters": {"type": "object", "properties": {"a": {"type": "string", "pattern": r"^[^\u0000]*$"}}}
+    }
+    assert (await look_at(registry, entry))["good_tool"].failure is None
+
+
 async def test_entries_that_are_no_tools_at_all_stop_nothing(registry: Registry) -> None:
     found = await look_at(registry, 7, None, "text", [], {}, {"name": ""}, {"name": 3}, {"name": "a\u0000b\u202e"})
     broken = [each for each in found.values() if each.failure is not None]
@@ -114,10 +130,10 @@ async def test_entries_that_are_no_tools_at_all_stop_nothing(registry: Registry)
     assert all("\u0000" not in each.key and "\u202e" not in each.key for each in found.values())
 
 
-async def test_a_tool_that_is_down_keeps_its_definition(registry: Registry) -> None:
+async def test_a_tool_that_is_down_keeps_its_definition_and_its_address(registry: Registry) -> None:
     found = (await look_at(registry, GOOD | {"health": {"status": "down"}}))["good_tool"]
     assert found.definition is not None
-    assert found.executor is None
+    assert found.executor == HttpExecutor(url=registry.url("/tools/good_tool"), source="example")
 
 
 async def test_a_wrong_token_fails_the_look(registry: Registry) -> None:
