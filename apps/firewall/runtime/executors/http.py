@@ -1,0 +1,44 @@
+"""Runs tools that live on a server: one signed request a call."""
+
+from apps.firewall.engine.source import ToolEntry
+from apps.firewall.errors import FirewallError
+from apps.firewall.runtime.call import Action
+from apps.firewall.runtime.definitions import definition_of
+from apps.firewall.tools.connections import Connections
+from apps.firewall.tools.executors import HttpExecutor, ToolExecutor
+from apps.firewall.tools.http_tool import run_http_tool
+from apps.firewall.tools.running import ToolOutcome, failed
+
+
+class HttpRunner:
+    """Runs tools of kind `http` over the connections of their sources."""
+
+    kind = HttpExecutor.kind
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def runs(self, tool: ToolEntry, executor: ToolExecutor) -> bool:  # noqa: ARG002
+        return True
+
+    async def run(
+        self,
+        action: Action,
+        tool: ToolEntry,
+        executor: ToolExecutor,
+        workspace: str,  # noqa: ARG002
+    ) -> ToolOutcome:
+        assert isinstance(executor, HttpExecutor)  # noqa: S101 - the dispatch goes by kind
+        definition = definition_of(tool)
+        try:
+            connection = await self._connections.connection(action.environment, executor.source)
+        except FirewallError as exc:
+            return failed(exc.code, exc.message)
+        return await run_http_tool(
+            executor,
+            definition,
+            action.params,
+            connection=connection,
+            timeout_ms=definition.timeout_ms,
+            call_id=action.call_id,
+        )

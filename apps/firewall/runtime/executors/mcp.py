@@ -1,0 +1,51 @@
+"""Runs tools of MCP servers."""
+
+from apps.firewall.engine.source import ToolEntry
+from apps.firewall.errors import FirewallError
+from apps.firewall.runtime.call import Action
+from apps.firewall.runtime.definitions import definition_of
+from apps.firewall.tools.connections import Connections
+from apps.firewall.tools.executors import McpExecutor, ToolExecutor
+from apps.firewall.tools.mcp.sessions import McpSessions
+from apps.firewall.tools.mcp_tool import run_mcp_tool
+from apps.firewall.tools.running import ToolOutcome, failed
+
+
+class McpRunner:
+    """Runs tools of kind `mcp` over the connections of their servers.
+
+    Args:
+        sessions: servers that are kept running between calls; None starts one for each call.
+    """
+
+    kind = McpExecutor.kind
+
+    def __init__(self, connections: Connections, sessions: McpSessions | None = None) -> None:
+        self._connections = connections
+        self._sessions = sessions
+
+    def runs(self, tool: ToolEntry, executor: ToolExecutor) -> bool:  # noqa: ARG002
+        return True
+
+    async def run(
+        self,
+        action: Action,
+        tool: ToolEntry,
+        executor: ToolExecutor,
+        workspace: str,  # noqa: ARG002
+    ) -> ToolOutcome:
+        assert isinstance(executor, McpExecutor)  # noqa: S101 - the dispatch goes by kind
+        definition = definition_of(tool)
+        try:
+            connection = await self._connections.connection(action.environment, executor.source)
+        except FirewallError as exc:
+            return failed(exc.code, exc.message)
+        return await run_mcp_tool(
+            executor,
+            definition,
+            action.params,
+            connection=connection,
+            timeout_ms=definition.timeout_ms,
+            sessions=self._sessions,
+            environment=action.environment,
+        )
