@@ -1,19 +1,63 @@
 """How each kind of source is looked through: one table. The looks themselves know no database."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import lru_cache
+from pathlib import Path
 from typing import Final
 
+from django.conf import settings
+
 from apps.firewall.tools.connections import Connection
+from apps.firewall.tools.discovery.entry_points import look_entry_points
+from apps.firewall.tools.discovery.folder import look_folder
 from apps.firewall.tools.discovery.found import Failure, Look
-from apps.registry.models import DiscoverySource
+from apps.firewall.tools.discovery.mcp import look_mcp
+from apps.firewall.tools.discovery.remote import look_remote
+from apps.firewall.tools.discovery.tool_file import look_tool_file
+from apps.firewall.tools.python_tools import PythonTools
+from apps.registry.models import DiscoverySource, SourceKind
 from apps.registry.source_settings import source_connection
 
-LOOK_LIMIT_S: Final = 120.0
+LOOK_LIMIT_S: Final = 180.0
 
-LookOf = Callable[[DiscoverySource, Connection, str], Awaitable[Look]]
 
-LOOKS: Final[Mapping[str, LookOf]] = {}
-"""Kind -> what looks through it: the source, its connection, the etag of the look before."""
+@lru_cache(maxsize=1)
+def python_tools() -> PythonTools:
+    """Give what describes and runs Python tools here; keys and records of this installation are closed to them."""
+    return PythonTools(closed=(Path(settings.VAR_DIR), Path(settings.KEYS_DIR)))
+
+
+async def _folder(connection: Connection, _etag: str) -> Look:
+    return await look_folder(connection, python=python_tools())
+
+
+async def _entry_points(connection: Connection, _etag: str) -> Look:
+    return await look_entry_points(connection, python=python_tools())
+
+
+async def _tool_file(connection: Connection, _etag: str) -> Look:
+    return await look_tool_file(connection, python=python_tools())
+
+
+async def _remote(connection: Connection, etag: str) -> Look:
+    return await look_remote(connection, etag=etag)
+
+
+async def _mcp(connection: Connection, _etag: str) -> Look:
+    return await look_mcp(connection)
+
+
+LookOf = Callable[[Connection, str], Awaitable[Look]]
+
+LOOKS: Final[Mapping[str, LookOf]] = {
+    SourceKind.FILE: _tool_file,
+    SourceKind.FOLDER: _folder,
+    SourceKind.ENTRY_POINTS: _entry_points,
+    SourceKind.REMOTE: _remote,
+    SourceKind.MCP_STDIO: _mcp,
+    SourceKind.MCP_HTTP: _mcp,
+}
+"""Kind -> what looks through it: a connection, and the etag of the look before."""
 
 
 async def look_through(source: DiscoverySource, *, etag: str = "") -> Look:
@@ -26,4 +70,4 @@ async def look_through(source: DiscoverySource, *, etag: str = "") -> Look:
     if look is None:
         message = f"sources of kind `{source.kind}` cannot be looked through here"
         return Look(failure=Failure(stage="discover", code="unknown_kind", message=message))
-    return await look(source, source_connection(source), etag)
+    return await look(source_connection(source), etag)

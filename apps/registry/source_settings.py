@@ -40,7 +40,8 @@ class Setting:
 
     Args:
         name: the member of `settings`.
-        shape: `text`, `url`, `path`, `paths`, `texts`, `numbers`, `flag`, `named` (texts by name) or `signing`.
+        shape: `text`, `url`, `path`, `paths`, `texts`, `number`, `numbers`, `flag`, `named` (texts by name), `counts`
+            (whole numbers by name) or `signing`.
         label, hint: for people.
         is_required: the source cannot be looked through without it.
         is_secret: its text, or each of its texts, is kept sealed.
@@ -59,9 +60,16 @@ class Setting:
 _PATH = Setting("path", "path", gettext_lazy("File"), gettext_lazy("Absolute path of the YAML file"), is_required=True)
 _SCAN = Setting("scan_directories", "paths", gettext_lazy("Folders"), gettext_lazy("Absolute paths"), is_required=True)
 _PATTERNS = Setting(
-    "patterns", "texts", gettext_lazy("Patterns"), gettext_lazy("Names of files, such as *_tool.py"), default=["*.py"]
+    "patterns", "texts", gettext_lazy("Patterns"), gettext_lazy("Names of files"), default=["tool_*.py", "*_tool.py"]
 )
 _GROUP = Setting("group", "text", gettext_lazy("Entry point group"), default=DEFAULT_GROUP)
+_INSTALLED = Setting(
+    "scan_directories", "paths", gettext_lazy("Folders"), gettext_lazy("That pip install --target has filled")
+)
+_VERSIONS = Setting("versions", "named", gettext_lazy("Versions"), gettext_lazy("By the name of the tool, such as <2"))
+_USAGE = Setting("usage_url", "url", gettext_lazy("Address for usage figures"))
+_START = Setting("start_timeout_ms", "number", gettext_lazy("Time to start (ms)"))
+_LIMITS = Setting("limits", "counts", gettext_lazy("Limits of the process"))
 _URL = Setting("url", "url", gettext_lazy("Address"), is_required=True)
 _TOKEN = Setting("auth_token", "text", gettext_lazy("Token"), is_secret=True)
 _HEADERS = Setting("headers", "named", gettext_lazy("Headers"), is_secret=True)
@@ -83,10 +91,10 @@ _ADDRESSES: Final = (
 SETTINGS: Final[Mapping[str, tuple[Setting, ...]]] = {
     SourceKind.FILE: (_PATH,),
     SourceKind.FOLDER: (_SCAN, _PATTERNS),
-    SourceKind.ENTRY_POINTS: (_GROUP,),
-    SourceKind.REMOTE: (_URL, _TOKEN, _HEADERS, _SIGNING, _CA, *_ADDRESSES),
-    SourceKind.MCP_STDIO: (_COMMAND, _ENV, _CWD, _PATHS, _NETWORK),
-    SourceKind.MCP_HTTP: (_URL, _TOKEN, _HEADERS, _CA, *_ADDRESSES),
+    SourceKind.ENTRY_POINTS: (_GROUP, _INSTALLED),
+    SourceKind.REMOTE: (_URL, _TOKEN, _HEADERS, _SIGNING, _VERSIONS, _USAGE, _CA, *_ADDRESSES),
+    SourceKind.MCP_STDIO: (_COMMAND, _ENV, _CWD, _PATHS, _NETWORK, _LIMITS, _START),
+    SourceKind.MCP_HTTP: (_URL, _TOKEN, _HEADERS, _CA, *_ADDRESSES, _START),
     SourceKind.OPENCLAW_PLUGINS: (_SCAN,),
 }
 """Kind -> its settings."""
@@ -292,13 +300,21 @@ def _named(value: Any, path: str) -> list[Problem]:
     ]
 
 
+def _counts(value: Any, path: str) -> list[Problem]:
+    if not isinstance(value, Mapping) or len(value) > LIST_LIMIT:
+        return [_problem(path, "bad_type", _("must be an object of whole numbers"))]
+    return [problem for name, each in value.items() for problem in _number(each, f"{path}.{name}")]
+
+
 SHAPES: Final[Mapping[str, Callable[[Any, str], list[Problem]]]] = {
     "text": _text,
     "url": _url,
     "path": _path,
     "paths": _list_of(_path),
     "texts": _list_of(_text),
+    "number": _number,
     "numbers": _list_of(_number),
+    "counts": _counts,
     "flag": _flag,
     "named": _named,
     "signing": _named,

@@ -4,7 +4,14 @@ Each change is one row of the change log (pghistory, written by triggers) with t
 """
 
 from apps.registry.services.catalogue import registry_fill
-from apps.registry.services.discovery import run_finish, run_start, runs_close_orphaned, source_look, sources_due
+from apps.registry.services.discovery import (
+    run_finish,
+    run_start,
+    run_take,
+    runs_close_orphaned,
+    source_look,
+    sources_due,
+)
 from apps.registry.services.drift import drift_accept, drift_dismiss
 from apps.registry.services.environments import (
     DEFAULT_SLUG,
@@ -30,6 +37,7 @@ __all__ = [
     "registry_fill",
     "run_finish",
     "run_start",
+    "run_take",
     "runs_close_orphaned",
     "source_create",
     "source_delete",

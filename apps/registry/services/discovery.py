@@ -66,7 +66,7 @@ def run_finish(run: DiscoveryRun) -> DiscoveryRun:
     """Do the look that a run stands for in this process, and store its result."""
     source = run.source
     DiscoveryRun.objects.filter(pk=run.pk).update(boot=boot_id())
-    last = source.runs.filter(state=RunState.COMPLETED).first()
+    last = source.runs.filter(state=RunState.COMPLETED, started_at__gt=source.updated_at).first()
     try:
         look = asyncio.run(_timed(source, "" if last is None else last.etag))
     except FirewallError as exc:
@@ -77,6 +77,11 @@ def run_finish(run: DiscoveryRun) -> DiscoveryRun:
     except BaseException as exc:
         _fail(run, Failure(stage="discover", code="internal_error", message=f"an internal error: {type(exc).__name__}"))
         raise
+    return run_take(run, look)
+
+
+def run_take(run: DiscoveryRun, look: Look) -> DiscoveryRun:
+    """Store what a look brought home, everything at once; one that failed as a whole changes nothing but its run."""
     if look.failure is not None:
         return _fail(run, look.failure)
     return _take(run, look)
