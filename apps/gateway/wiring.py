@@ -18,6 +18,9 @@ from apps.firewall.runtime.call import Asked, Call, Judgement
 from apps.firewall.runtime.clock import SystemClock
 from apps.firewall.runtime.executors.builtin import BuiltinRunner
 from apps.firewall.runtime.executors.dispatch import Executors
+from apps.firewall.runtime.executors.http import HttpRunner
+from apps.firewall.runtime.executors.mcp import McpRunner
+from apps.firewall.runtime.executors.python import PythonRunner
 from apps.firewall.runtime.executors.runner import Runner
 from apps.firewall.runtime.executors.workspaces import Workspaces
 from apps.firewall.runtime.ports import ApprovalRequest, Note, Ports, Standing, StandingGrant
@@ -27,6 +30,7 @@ from apps.gateway.live import LiveSnapshots
 from apps.gateway.tool_states import LiveToolStates, Standings
 from apps.policies.selectors import live_snapshot
 from apps.registry.errors import RegistryError
+from apps.registry.looks import python_tools
 from apps.registry.models import Environment
 from apps.registry.selectors import environment_find, environments, source_find
 from apps.registry.source_settings import source_connection
@@ -185,7 +189,18 @@ def live_snapshots() -> LiveSnapshots:
 
 def runners() -> tuple[Runner, ...]:
     """Make what runs tools, one of each kind."""
-    return (BuiltinRunner(python=sys.executable),)
+    connections = SourcesOfTools()
+    return (
+        BuiltinRunner(python=sys.executable),
+        PythonRunner(python_tools(), connections),
+        HttpRunner(connections),
+        McpRunner(connections),
+    )
+
+
+def executors() -> Executors:
+    """Make what runs tools, each agent in its own folder."""
+    return Executors(Workspaces(Path(settings.VAR_DIR) / "workspaces"), runners())
 
 
 def ports_with(snapshots: LiveSnapshots, tool_states: LiveToolStates) -> Ports:
@@ -194,7 +209,7 @@ def ports_with(snapshots: LiveSnapshots, tool_states: LiveToolStates) -> Ports:
         snapshots=snapshots,
         ledger=AuditLedger(),
         approvals=QueueOfPeople(),
-        executor=Executors(Workspaces(Path(settings.VAR_DIR) / "workspaces"), runners()),
+        executor=executors(),
         clock=SystemClock(),
         tool_states=tool_states,
     )
