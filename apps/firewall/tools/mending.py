@@ -105,54 +105,58 @@ class _Work:
             return None
         made = _candidate(value, error)
         if made is NOTHING and error.kind.name in _UNIONS:
-            made = self._branch(place, value, error)
+            made = self._branch(place, error)
         if made is NOTHING:
             return None
         self._sent[place] = value
         put(self.document, place, made)
         return place
 
-    def _branch(self, place: Place, value: Any, error: jsonschema_rs.ValidationError) -> Any:
+    def _branch(self, place: Place, error: jsonschema_rs.ValidationError) -> Any:
         """Find the first form of a union that the value can be mended into."""
         branches: list[Errors] = getattr(error.kind, "context", [])
         if error.kind.name == "oneOf" and not all(branches):
             return NOTHING  # it has several of the forms already
         for drops in (False, True) if self._drops else (False,):
-            for index in range(len(branches)):
-                trial = self._trial(place, index, branches[index], drops=drops)
-                if trial is not NOTHING:
-                    return trial
-        put(self.document, place, value)
+            trials = (self._trial(place, index, branches[index], drops=drops) for index in range(len(branches)))
+            fitting = [trial for trial in trials if trial is not None]
+            if fitting:
+                made, dropped = min(fitting, key=lambda trial: len(trial[1]))
+                self.dropped += dropped
+                return made
         return NOTHING
 
-    def _trial(self, place: Place, index: int, errors: Errors, *, drops: bool) -> Any:
+    def _trial(self, place: Place, index: int, errors: Errors, *, drops: bool) -> tuple[Any, list[Place]] | None:
+        """Mend the value into one form; None when that is not possible. The document stays as it was."""
         value = value_at(self.document, place)
+        dropped: list[Place] = []
         try:
             for _ in range(UNION_ROUNDS):
                 self._trials -= 1
                 if self._trials < 0 or not errors:
-                    return NOTHING
+                    return None
                 shell = copied(value_at(self.document, place))
-                mended, dropped = self._mended(shell, place, errors, drops=drops)
+                mended = self._mended(shell, place, errors, dropped if drops else None)
                 if mended is NOTHING:
-                    return NOTHING
+                    return None
                 put(self.document, place, mended)
                 left = [each for each in self._look() if _starts(each.instance_path, place)]
                 if not left:
-                    self.dropped += dropped
-                    return mended
-                unions = [each for each in left if tuple(each.instance_path) == place and each.kind.name in _UNIONS]
-                if len(unions) != 1 or len(left) != 1:
-                    return NOTHING
-                context: list[Errors] = getattr(unions[0].kind, "context", [])
+                    return mended, dropped
+                if len(left) != 1 or tuple(left[0].instance_path) != place or left[0].kind.name not in _UNIONS:
+                    return None
+                context: list[Errors] = getattr(left[0].kind, "context", [])
                 errors = context[index] if index < len(context) else []
         finally:
             put(self.document, place, value)
-        return NOTHING
+        return None
 
-    def _mended(self, value: Any, place: Place, errors: Errors, *, drops: bool) -> tuple[Any, list[Place]]:
-        """Mend a value by the errors of one form; `NOTHING` when one of them cannot be mended."""
-        dropped: list[Place] = []
+    def _mended(self, value: Any, place: Place, errors: Errors, dropped: list[Place] | None) -> Any:
+        """Mend a value by the errors of one form; `NOTHING` when one of them cannot be mended.
+
+        Args:
+            dropped: takes what is left out; None when nothing may be.
+        """
         holder = [value]
         for error in errors:
             inner: Place = (0, *tuple(error.instance_path)[len(place) :])
@@ -162,14 +166,14 @@ class _Work:
             made = _candidate(current, error)
             if made is not NOTHING:
                 put(holder, inner, made)
-            elif drops and error.kind.name in _EXTRAS:
+            elif dropped is not None and error.kind.name in _EXTRAS:
                 kind: Any = error.kind
                 for name in kind.unexpected:
                     current.pop(name, None)
                     dropped.append((*tuple(error.instance_path), name))
             else:
-                return NOTHING, []
-        return holder[0], dropped
+                return NOTHING
+        return holder[0]
 
     def _drop(self, error: jsonschema_rs.ValidationError) -> bool:
         kind: Any = error.kind
