@@ -17,6 +17,9 @@ Problem: TypeAlias = dict[str, str]
 
 SECRET: Final = "$secret"  # noqa: S105 (the member that names a secret)
 DEFAULT_PORTS: Final = (80, 443)
+OUR_HEADERS: Final = frozenset(
+    {"accept-encoding", "connection", "content-length", "content-type", "host", "transfer-encoding", "upgrade"}
+)
 
 
 class SourceUnknownError(FirewallError):
@@ -213,6 +216,8 @@ class _Reader:
         for name, value in headers.items():
             if not name.isascii() or not name.replace("-", "").replace("_", "").isalnum():
                 self.wrong("headers", f"`{name}` is no name of a header", "bad_value")
+            if name.lower() in OUR_HEADERS or name.lower().startswith("openclaw-"):
+                self.wrong(f"headers.{name}", "is set by the connection itself", "bad_value")
             if not (value.isascii() and value.isprintable()):  # the value stays unsaid: it may be a secret
                 where = "auth_token" if name == "Authorization" else f"headers.{name}"
                 self.wrong(where, "must be printable ASCII", "bad_value")

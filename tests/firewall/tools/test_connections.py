@@ -74,6 +74,13 @@ def test_every_mistake_is_told_at_its_place() -> None:
     assert places == wanted
 
 
+@pytest.mark.parametrize("name", ["Host", "content-length", "Transfer-Encoding", "OpenClaw-Signature"])
+def test_headers_that_steer_a_request_cannot_be_set(name: str) -> None:
+    with pytest.raises(ConnectionInvalidError) as caught:
+        made(headers={name: "x"})
+    assert [each["path"] for each in caught.value.details] == [f"headers.{name}"]
+
+
 def test_secrets_are_filled_in_at_any_depth() -> None:
     document = {"a": [{"b": {"$secret": "key"}}, 1], "c": {"$secret": "key", "and": "more"}}
     assert fill_secrets(document, SECRETS) == {

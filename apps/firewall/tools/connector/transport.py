@@ -37,7 +37,12 @@ _ERRORS: Final[dict[type[Exception], type[httpx2.TransportError]]] = {
     httpcore2.LocalProtocolError: httpx2.LocalProtocolError,
     httpcore2.RemoteProtocolError: httpx2.RemoteProtocolError,
     httpcore2.UnsupportedProtocol: httpx2.UnsupportedProtocol,
+    httpcore2.TimeoutException: httpx2.ReadTimeout,
+    httpcore2.NetworkError: httpx2.ReadError,
+    httpcore2.ProtocolError: httpx2.RemoteProtocolError,
+    OSError: httpx2.ReadError,  # a peer that breaks TLS once it is up
 }
+"""What can come out of a pool -> what clients of httpx2 expect; the first that fits."""
 
 
 class _PinnedBackend(httpcore2.AsyncNetworkBackend):
@@ -135,7 +140,7 @@ class PinnedTransport(httpx2.AsyncBaseTransport):
                 )
             )
         except tuple(_ERRORS) as exc:
-            raise _ERRORS[type(exc)](_cause(exc), request=request) from exc
+            raise _translated(exc) from exc
         body = _Body(answer, self._limit_bytes)
         try:
             body.check()
@@ -173,7 +178,7 @@ class _Body(httpx2.AsyncByteStream):
                     raise self._too_large()
                 yield part
         except tuple(_ERRORS) as exc:
-            raise _ERRORS[type(exc)](_cause(exc)) from exc
+            raise _translated(exc) from exc
 
     async def aclose(self) -> None:
         await self._answer.aclose()
@@ -191,6 +196,10 @@ def _headers(request: httpx2.Request, target: Target) -> list[tuple[bytes, bytes
 @lru_cache(maxsize=16)
 def _trust(ca: str) -> ssl.SSLContext:
     return ssl.create_default_context(cadata=ca or None)
+
+
+def _translated(exc: Exception) -> httpx2.TransportError:
+    return next(theirs for kind, theirs in _ERRORS.items() if isinstance(exc, kind))(_cause(exc))
 
 
 def _cause(exc: BaseException) -> str:

@@ -85,8 +85,22 @@ def read_target(url: str) -> Target:
     port = int(place["port"] or PORTS[parts.scheme])
     host = place["host"].lower()
     if host.startswith("["):
-        return _of_v6(parts.scheme, host, port)
-    return Target(scheme=parts.scheme, host=host, port=port, address=_address(host))
+        target = _of_v6(parts.scheme, host, port)
+    else:
+        target = Target(scheme=parts.scheme, host=host, port=port, address=_address(host))
+    _read_alike(url, target)
+    return target
+
+
+def _read_alike(url: str, target: Target) -> None:
+    """Refuse what the library that sends the request would send elsewhere."""
+    try:
+        theirs = httpx2.URL(url)
+        place = (theirs.scheme, theirs.raw_host.decode("ascii"), theirs.port or PORTS[target.scheme])
+    except (httpx2.InvalidURL, ValueError) as exc:
+        raise UrlRefusedError(f"the address cannot be read: {exc}") from exc
+    if target.address is None and place != target.origin:
+        raise UrlRefusedError(f"the address of `{target.host}` can be read in two ways")
 
 
 def sent_path(url: str) -> str:

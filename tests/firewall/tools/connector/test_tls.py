@@ -1,6 +1,8 @@
 """Over TLS the other side proves the name in the URL, though the socket goes to an address."""
 
+import asyncio
 import datetime
+import os
 import ssl
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +13,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from apps.firewall.tools.connector import ConnectorError
 from apps.firewall.tools.connector.errors import TlsFailedError
 from tests.firewall.tools.connector.loopback import OK, connector, saying, serving
 
@@ -87,6 +90,18 @@ async def test_a_redirect_from_https_to_http_is_refused(certified: Certified) ->
             with pytest.raises(Exception, match="without it"):
                 await guarded.get(server.url(scheme="https"))
     assert plain.connections == 0
+
+
+async def test_a_peer_that_breaks_tls_midway_is_an_error_of_the_connector(certified: Certified) -> None:
+    async def breaking(request: bytes, writer: asyncio.StreamWriter) -> None:
+        os.write(writer.get_extra_info("socket").fileno(), b"\x17\x03\x03\x00\x20" + b"rubbish!" * 4)
+        await asyncio.sleep(1)
+
+    context, ca = certified("tools.test")
+    async with serving(breaking, tls=context) as server:
+        with pytest.raises(ConnectorError) as caught:
+            await connector(server, ca=ca).post(server.url(scheme="https"), b"{}")
+    assert caught.value.was_sent
 
 
 async def test_what_is_no_certificate_is_told_so() -> None:

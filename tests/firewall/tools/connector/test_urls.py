@@ -1,5 +1,6 @@
 """URLs are taken in their plain spelling and by the rules."""
 
+import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -90,6 +91,7 @@ def test_an_odd_spelling_of_an_address_is_refused(url: str) -> None:
         " https://tools.example/",
         "https://tools.example/\x00",
         f"https://{'a' * 64}.example/",
+        "https://xn--\x80.example/",
         f"https://{'a.' * 130}example/",
         f"https://tools.example/{'a' * 9000}",
     ],
@@ -139,4 +141,5 @@ def test_any_text_is_either_read_plainly_or_refused(text: str) -> None:
             continue
         assert url.isascii()
         assert target.scheme in {"http", "https"}
+        assert httpx2.URL(url).raw_host.decode() == target.host or target.address is not None
         assert target.host.replace("[", "") in url.lower().replace("[", "") or target.address is not None
