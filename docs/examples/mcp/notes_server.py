@@ -9,11 +9,11 @@ It needs no network. With a folder of its own the notes stay; without one they a
 
 import re
 from pathlib import Path
-from typing import Annotated, TypedDict
+from typing import Annotated
 
 from mcp.server import MCPServer
 from mcp_types import ToolAnnotations
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 FOLDER = Path.cwd()
 ENDING = ".note.txt"
@@ -21,7 +21,7 @@ ENDING = ".note.txt"
 server = MCPServer("notes", title="Notes", version="1.0", instructions="Search before you add: a title names one note.")
 
 
-class Note(TypedDict):
+class Note(BaseModel):
     """A note as a tool answers with it."""
 
     title: str

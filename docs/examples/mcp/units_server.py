@@ -7,12 +7,12 @@ ports. With the environment variable UNITS_TOKEN it asks for this token.
 
 import os
 import sys
-from typing import Annotated, Literal, TypedDict
+from typing import Annotated, Literal
 
 import uvicorn
 from mcp.server import MCPServer
 from mcp_types import ToolAnnotations
-from pydantic import Field
+from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -23,7 +23,7 @@ Unit = Literal["metre", "kilometre", "mile", "foot", "inch"]
 server = MCPServer("units", title="Units", version="1.0", instructions="Lengths only.")
 
 
-class Length(TypedDict):
+class Length(BaseModel):
     """A converted length."""
 
     value: float

@@ -15,6 +15,7 @@ from mcp.shared.transport_context import TransportContext
 from mcp_types import (
     CONNECTION_CLOSED,
     METHOD_NOT_FOUND,
+    PARSE_ERROR,
     UNSUPPORTED_PROTOCOL_VERSION,
     CallToolRequest,
     CallToolRequestParams,
@@ -47,6 +48,7 @@ LEAVE_S: Final = 8.0
 EXPLAIN_S: Final = 3.0
 MESSAGE_CHARACTERS: Final = 500
 SECRET_LETTERS: Final = 6
+NO_ANSWER: Final = frozenset({CONNECTION_CLOSED, PARSE_ERROR})
 
 T = TypeVar("T")
 
@@ -237,6 +239,8 @@ class McpClient:
         if isinstance(error, MCPError):
             if error.code == CONNECTION_CLOSED and error.message == "Connection closed":
                 return await self._why()
+            if error.code in NO_ANSWER:  # what carries messages made this error of what it got instead of an answer
+                return McpProtocolError(f"the server did not answer: {_cut(error.message)}")
             return McpRefusedError(self._with_remarks(f"the server refused: {_cut(error.message)} ({error.code})"))
         if isinstance(error, ValidationError):
             first = error.errors(include_url=False, include_input=False)[0]
