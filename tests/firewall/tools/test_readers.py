@@ -1,0 +1,64 @@
+"""What authors read their params with, beyond what the releases recorded."""
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from apps.firewall.tools.readers import (
+    ToolInputError,
+    number_text,
+    read_number_param,
+    read_string_array_param,
+    read_string_or_number_param,
+    read_string_param,
+)
+
+READERS = [read_string_param, read_number_param, read_string_array_param, read_string_or_number_param]
+
+
+@pytest.mark.parametrize("read", READERS)
+@pytest.mark.parametrize("value", [None, {}, True, "  ", "\u3000\ufeff", []])
+def test_what_says_nothing_is_absent_or_missing_by_its_label(read: Any, value: Any) -> None:
+    assert read({"x": value}, "x") is None
+    with pytest.raises(ToolInputError, match=r"^The amount required$"):
+        read({"x": value}, "x", required=True, label="The amount")
+
+
+@pytest.mark.parametrize("read", READERS)
+@given(value=st.recursive(st.none() | st.booleans() | st.floats() | st.integers() | st.text(), st.lists))
+def test_no_value_breaks_a_reader(read: Any, value: Any) -> None:
+    read({"x": value}, "x")
+
+
+@pytest.mark.parametrize("key", ["userId", "HTTPPort", "item2Name"])
+def test_a_name_is_also_found_with_underscores(key: str) -> None:
+    parted = {"userId": "user_id", "HTTPPort": "http_port", "item2Name": "item2_name"}[key]
+
+    assert read_string_param({parted: "a"}, key) == "a"
+    assert read_string_param({key: "b", parted: "a"}, key) == "b"
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (5, "5"),
+        (5.0, "5"),
+        (3.9, "3.9"),
+        (1e16, "10000000000000000"),
+        (1.5e-5, "0.000015"),
+        (1e-7, "1e-7"),
+        (1e21, "1e+21"),
+        (-2.5e-10, "-2.5e-10"),
+        (12345678901234567890123, "12345678901234567890123"),
+    ],
+)
+def test_a_number_is_written_as_the_models_side_writes_it(number: float, text: str) -> None:
+    assert number_text(number) == text
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_a_written_number_is_the_same_number(number: float) -> None:
+    assert math.isclose(float(number_text(number)), number, rel_tol=0, abs_tol=0)
