@@ -7,7 +7,7 @@ Source: the providers' references of function calling, and the errors that their
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
@@ -38,14 +38,6 @@ class Refusal:
 
 ROOT_REFUSED: Final = ("anyOf", "oneOf", "allOf", "enum", "const", "not")
 PROPERTY_NAME: Final = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
-GEMINI_ACCEPTED: Final = frozenset(
-    {
-        *("type", "title", "description", "default", "enum", "nullable", "example"),
-        *("properties", "required", "propertyOrdering", "items", "anyOf"),
-    }
-)
-GEMINI_TYPES: Final = frozenset({"string", "number", "integer", "boolean", "array", "object", "null"})
-_TEXTS: Final = ("title", "description")
 
 
 def refusals(schema: Any, family: Family) -> tuple[Refusal, ...]:
@@ -133,12 +125,15 @@ def _gemini(node: Any, path: str) -> Iterator[Refusal]:
         yield Refusal(path, "", "must be an object")
         return
     for keyword, value in node.items():
-        reason = _gemini_reason(node, keyword, value)
+        reason = gemini_problem(keyword, value)
         if reason is not None:
             yield Refusal(path, keyword, reason)
     if node.get("type") == "array" and "items" not in node:
         yield Refusal(path, "items", "an array must describe its items")
-    for name, each in (node.get("properties") or {}).items() if isinstance(node.get("properties"), dict) else ():
+    if not is_declared(node):
+        yield Refusal(path, "required", "must name declared properties")
+    properties = node.get("properties")
+    for name, each in properties.items() if isinstance(properties, dict) else ():
         yield from _gemini(each, f"{path}/properties/{escape(name)}")
     if isinstance(node.get("items"), dict):
         yield from _gemini(node["items"], f"{path}/items")
@@ -146,23 +141,45 @@ def _gemini(node: Any, path: str) -> Iterator[Refusal]:
         yield from _gemini(each, f"{path}/anyOf/{index}")
 
 
-def _gemini_reason(node: dict[str, Any], keyword: str, value: Any) -> str | None:
+def is_declared(node: dict[str, Any]) -> bool:
+    """Say whether every required name is a property."""
+    required, properties = node.get("required"), node.get("properties")
+    if not isinstance(required, list):
+        return True
+    declared = properties if isinstance(properties, dict) else {}
+    return all(isinstance(name, str) and name in declared for name in required)
+
+
+def gemini_problem(keyword: str, value: Any) -> str | None:
     """Say what is wrong with one keyword of a schema for Gemini; None if nothing is."""
-    if keyword not in GEMINI_ACCEPTED:
+    rule = GEMINI_RULES.get(keyword)
+    if rule is None:
         return "is not known"
-    if keyword == "type" and not (isinstance(value, str) and value in GEMINI_TYPES):
-        return "must be one type"
-    if keyword in ("properties", "items") and not isinstance(value, dict):
-        return "must be an object"
-    if keyword in _TEXTS and not isinstance(value, str):
-        return "must be text"
-    if keyword == "anyOf" and not (isinstance(value, list) and value):
-        return "must be a list of schemas"
-    if keyword == "enum" and not (isinstance(value, list) and value and all(isinstance(each, str) for each in value)):
-        return "must be a list of texts"
-    if keyword == "required":
-        declared = node.get("properties")
-        known = declared if isinstance(declared, dict) else {}
-        if not (isinstance(value, list) and value and all(isinstance(each, str) and each in known for each in value)):
-            return "must be a list of declared properties"
-    return None
+    words, holds = rule
+    return None if holds(value) else f"must be {words}"
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(each, str) for each in value)
+
+
+GEMINI_TYPES: Final = frozenset({"string", "number", "integer", "boolean", "array", "object", "null"})
+_ANYTHING: Final = ("anything", lambda _: True)
+_TEXT: Final = ("text", lambda value: isinstance(value, str))
+_OBJECT: Final = ("an object", lambda value: isinstance(value, dict))
+_TEXTS: Final = ("a list of texts", _are_texts)
+GEMINI_RULES: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
+    "type": ("one type", lambda value: isinstance(value, str) and value in GEMINI_TYPES),
+    "title": _TEXT,
+    "description": _TEXT,
+    "default": _ANYTHING,
+    "example": _ANYTHING,
+    "nullable": ("true or false", lambda value: isinstance(value, bool)),
+    "enum": _TEXTS,
+    "properties": _OBJECT,
+    "required": _TEXTS,
+    "propertyOrdering": _TEXTS,
+    "items": _OBJECT,
+    "anyOf": ("a list of schemas", lambda value: isinstance(value, list) and bool(value)),
+}
+"""Keyword that Gemini knows -> what its value must be, in words and as a test."""

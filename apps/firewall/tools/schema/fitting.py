@@ -10,11 +10,12 @@ from typing import Any, Final
 import jsonschema_rs
 
 from apps.firewall.tools.schema.acceptance import (
-    GEMINI_ACCEPTED,
     GEMINI_TYPES,
     PROPERTY_NAME,
     ROOT_REFUSED,
     Family,
+    gemini_problem,
+    places,
     unresolved,
 )
 from apps.firewall.tools.schema.array_items import describe_items
@@ -24,37 +25,48 @@ from apps.firewall.tools.schema.references import replace_references
 from apps.firewall.tools.schema.releases import ANNOTATIONS, DEFINITIONS, LISTS, LITERAL, MAPS, SCHEMAS
 from apps.firewall.tools.schema.values import enum_text, with_annotations
 
-_EMPTY_ROOT: Final = {"type": "object", "properties": {}}
 _NARROWER: Final = {("number", "integer"), ("integer", "number")}
 
 
 def fit(schema: Any, family: Family, log: ChangeLog) -> Any:
     """Return a schema that an endpoint of a family accepts, given one that is normalised for it."""
-    if not isinstance(schema, dict):
-        log.converted("", "type", Cause.ROOT_NOT_OBJECT)
-        return dict(_EMPTY_ROOT)
+    if _has_refused_reference(schema, family):
+        schema = _self_contained(schema, log)
     result = _object(schema, log)
     if family is Family.GEMINI:
         return _gemini_schema(result, log, "")
-    if next(unresolved(result, result), None) is not None:
-        result = _self_contained(result, log)
     if family is Family.OPENAI:
         return describe_items(_in_vocabulary(result, log), log)
-    return _in_vocabulary(_with_plain_names(result, log), log)
+    return _with_plain_names(_in_vocabulary(result, log), log)
 
 
-def _self_contained(schema: dict[str, Any], log: ChangeLog) -> dict[str, Any]:
+def _has_refused_reference(schema: Any, family: Family) -> bool:
+    if not isinstance(schema, dict):
+        return False
+    if family is Family.GEMINI:
+        return _has_reference(schema)
+    return "$ref" in schema or next(unresolved(schema, schema), None) is not None
+
+
+def _has_reference(node: Any) -> bool:
+    return isinstance(node, dict) and ("$ref" in node or any(_has_reference(each) for _, each in places(node, "")))
+
+
+def _self_contained(schema: dict[str, Any], log: ChangeLog) -> Any:
     """Return a schema without references and without definitions."""
     result = _without_references(replace_references(schema, log), log, "")
-    for table in DEFINITIONS:
-        if result.pop(table, None) is not None:
-            log.removed("", table, Cause.DEFINITIONS_UNUSED)
-    kept: dict[str, Any] = result
-    return kept
+    if isinstance(result, dict):
+        for table in DEFINITIONS:
+            if result.pop(table, None) is not None:
+                log.removed("", table, Cause.DEFINITIONS_UNUSED)
+    return result
 
 
-def _object(schema: dict[str, Any], log: ChangeLog) -> dict[str, Any]:
+def _object(schema: Any, log: ChangeLog) -> dict[str, Any]:
     """Return what the root says as one object."""
+    if not isinstance(schema, dict):
+        log.converted("", "type", Cause.ROOT_NOT_OBJECT)
+        return {"type": "object", "properties": {}}
     result = dict(schema)
     if isinstance(schema.get("allOf"), list):
         log.merged("", "allOf", Cause.ALL_OF_MERGED)
@@ -120,8 +132,7 @@ def _without_references(node: Any, log: ChangeLog, path: str) -> Any:
         return node
     if "$ref" in node:
         log.removed(path, "$ref", Cause.REFERENCE_UNRESOLVED)
-        kept: dict[str, Any] = {"type": "object", "properties": {}} if not path else {}
-        return with_annotations(node, kept, ANNOTATIONS)
+        return with_annotations(node, {}, ANNOTATIONS)
     result = dict(node)
     for key, value in node.items():
         if key in LITERAL or key in DEFINITIONS or not isinstance(value, dict | list):
@@ -205,7 +216,7 @@ def _gemini_schema(node: Any, log: ChangeLog, path: str) -> dict[str, Any]:
         node = merge_all(node)
     result: dict[str, Any] = {}
     for key, value in node.items():
-        if key not in GEMINI_ACCEPTED or not _fits_gemini(key, value):
+        if gemini_problem(key, value) is not None and key != "required":
             _gemini_instead(result, key, value, log, path)
         elif key == "properties":
             result[key] = {
@@ -239,20 +250,6 @@ def _gemini_instead(result: dict[str, Any], key: str, value: Any, log: ChangeLog
         result[key] = list(dict.fromkeys(texts))
     else:
         log.removed(path, key, Cause.GEMINI_REFUSED)
-
-
-def _fits_gemini(key: str, value: Any) -> bool:
-    if key == "type":
-        return isinstance(value, str) and value in GEMINI_TYPES
-    if key == "properties":
-        return isinstance(value, dict)
-    if key in ("title", "description"):
-        return isinstance(value, str)
-    if key == "anyOf":
-        return isinstance(value, list) and bool(value)
-    if key == "enum":
-        return isinstance(value, list) and bool(value) and all(isinstance(each, str) for each in value)
-    return True
 
 
 def _one_type(value: Any) -> str | None:
