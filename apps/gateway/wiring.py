@@ -25,6 +25,7 @@ from apps.firewall.runtime.executors.runner import Runner
 from apps.firewall.runtime.executors.workspaces import Workspaces
 from apps.firewall.runtime.ports import ApprovalRequest, Note, Ports, Standing, StandingGrant
 from apps.firewall.tools.connections import Connection, SourceUnknownError
+from apps.firewall.tools.mcp.sessions import McpSessions
 from apps.gateway.database import in_database
 from apps.gateway.live import LiveSnapshots
 from apps.gateway.tool_states import LiveToolStates, Standings
@@ -194,7 +195,7 @@ def runners() -> tuple[Runner, ...]:
         BuiltinRunner(python=sys.executable),
         PythonRunner(python_tools(), connections),
         HttpRunner(connections),
-        McpRunner(connections),
+        McpRunner(connections, McpSessions()),
     )
 
 
