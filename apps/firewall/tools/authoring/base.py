@@ -26,8 +26,8 @@ class BaseTool(ABC):
         return self.context.config
 
     @abstractmethod
-    def execute(self, **params: Any) -> Any:
-        """Answer a call; `async def` is as good. Its own signature may name the parameters."""
+    def execute(self, *args: Any, **params: Any) -> Any:
+        """Answer a call, its parameters given by name; `async def` is as good, and so is any signature."""
 
     def initialise(self) -> Any:  # noqa: B027 - most tools need none
         """Prepare what calls need, such as a connection; sync or async. Raising says why the tool cannot be used."""

@@ -35,6 +35,12 @@ class UnknownToolError(FirewallError):
     code = "tool_not_found"
 
 
+class NotReadyError(FirewallError):
+    """A tool whose `initialise` failed."""
+
+    code = "initialise_failed"
+
+
 class NameTakenError(FirewallError):
     """Another tool goes by this name."""
 
@@ -165,13 +171,13 @@ class ToolRegistry:
         """Load a tool and prepare it for calls; an async `initialise` is awaited by the first call.
 
         Raises:
-            UnknownToolError, StepRefusedError, AuthoringError.
+            UnknownToolError, StepRefusedError, AuthoringError, NotReadyError.
         """
         entry = self._entry(name)
         self._step(name, "initialise")
         try:
             self._load(entry)
-        except AuthoringError:
+        except FirewallError:
             entry.standing.state = "registered"
             raise
 
@@ -290,6 +296,9 @@ class ToolRegistry:
         try:
             async with asyncio.timeout(None if definition.timeout_ms is None else definition.timeout_ms / 1000):
                 return await _answered(loaded, params, context)
+        except NotReadyError:
+            self._loaded.drop(entry.name)
+            raise
         finally:
             loaded.calls -= 1
             if loaded.is_leaving or self._loaded.get(entry.name) is not loaded:
@@ -332,7 +341,10 @@ class ToolRegistry:
         if entry.definition is None:
             entry.definition = replace(read_definition(offer.definition), name=entry.name, config=entry.config)
         loaded = _Loaded(entry.name, offer)
-        value = offer.initialise()
+        try:
+            value = offer.initialise()
+        except Exception as exc:
+            raise NotReadyError(f"the tool `{entry.name}` could not be prepared: {told(exc)}") from exc
         if inspect.isawaitable(value):
             loaded.waiting = value
         if self._loading.cache_loaded and not offer.is_for_session:
@@ -379,6 +391,9 @@ async def _answered(loaded: _Loaded, params: Mapping[str, Any], context: ToolCon
     """Have a tool answer: async in this loop, sync in a thread, so that the loop goes on."""
     if loaded.waiting is not None:
         loaded.waiting = asyncio.ensure_future(loaded.waiting)
-        await asyncio.shield(loaded.waiting)
+        try:
+            await asyncio.shield(loaded.waiting)
+        except Exception as exc:
+            raise NotReadyError(f"the tool `{loaded.name}` could not be prepared: {told(exc)}") from exc
     value = await asyncio.to_thread(loaded.offer.execute, params, context)
     return await value if inspect.isawaitable(value) else value

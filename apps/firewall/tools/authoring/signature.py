@@ -1,7 +1,8 @@
 """A JSON Schema out of a signature, and arguments out of checked parameters."""
 
+import copy
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import field, make_dataclass
 from typing import Any, Final, get_type_hints
 
@@ -99,9 +100,12 @@ def context_parameter(function: Callable[..., Any]) -> str | None:
 
 
 def _default(parameter: inspect.Parameter) -> Any:
-    if parameter.default is parameter.empty:
+    default = parameter.default
+    if default is parameter.empty:
         return field()
-    return field(default_factory=lambda: parameter.default)
+    if isinstance(default, Hashable):
+        return field(default=default)
+    return field(default_factory=lambda: copy.deepcopy(default))
 
 
 def _plain(schema: Schema, *, is_optional: bool = False) -> Schema:
