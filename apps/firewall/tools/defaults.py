@@ -1,14 +1,37 @@
 """Defaults of a schema, filled in where a call says nothing."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
+from functools import partial
 from typing import Any, Final
 
 from apps.firewall.tools.definition import JsonObject
-from apps.firewall.tools.schema_walk import properties, resolved
+from apps.firewall.tools.schema_walk import mentions, properties, resolved
 
 DEPTH_LIMIT: Final = 32
 _ABSENT: Final = object()
+
+
+Filler = Callable[[dict[str, Any]], dict[str, Any]]
+"""Gives params with defaults: a new object where something was filled in, else the same."""
+
+
+def filler_of(schema: JsonObject) -> Filler | None:
+    """Make what fills in the defaults of a schema; None where it has none."""
+    count = mentions(schema, "default")
+    if not count:
+        return None
+    plain = {name: each["default"] for name, each in properties(schema).items() if _is_plain(each)}
+    return partial(_fill_plain, plain) if len(plain) == count else partial(with_defaults, schema)
+
+
+def _is_plain(schema: Any) -> bool:
+    return isinstance(schema, Mapping) and "default" in schema
+
+
+def _fill_plain(defaults: Mapping[str, Any], params: dict[str, Any]) -> dict[str, Any]:
+    absent = {name: deepcopy(default) for name, default in defaults.items() if name not in params}
+    return {**params, **absent} if absent else params
 
 
 def with_defaults(schema: JsonObject, params: dict[str, Any]) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from apps.firewall.tools.aliases import manner_of, missing_groups
-from apps.firewall.tools.defaults import with_defaults
+from apps.firewall.tools.aliases import MANNERS, manner_of, missing_groups
+from apps.firewall.tools.defaults import Filler, filler_of
 from apps.firewall.tools.definition import Definition, JsonObject, schema_digest
 from apps.firewall.tools.formats import FORMATS, PATH_FORMATS, paths_within
 from apps.firewall.tools.injection import inject, without_facts
@@ -20,7 +20,7 @@ from apps.firewall.tools.mistakes import FAILED, Hides, Problem, in_order, model
 from apps.firewall.tools.paths import PathRefusedError
 from apps.firewall.tools.schema_walk import mentions, properties
 from apps.firewall.tools.sensitive import hider, sensitive_places
-from apps.firewall.tools.transform import TRANSFORMERS, transform
+from apps.firewall.tools.transform import Places, places_of, transform
 from apps.firewall.tools.validators import SchemaError, Validator, validator_of
 
 __all__ = [
@@ -63,7 +63,8 @@ class Plan:
     Args:
         schema: with what `extra_params` makes of it.
         is_ready: says whether a call is ready as it is; None where a valid call may need more.
-        transforms: some value may have to be brought into its form.
+        fill: fills in defaults; None where there are none.
+        places: finds values that have to be brought into a form; None where there are none.
         has_paths: some value may be a path, so folders must be known.
         drops: fields that the schema forbids are left out, not refused.
         version: of the formats when this was found out.
@@ -74,8 +75,8 @@ class Plan:
     validator: Validator
     is_ready: Callable[[dict[str, Any]], bool] | None
     is_file_tool: bool
-    has_defaults: bool
-    transforms: bool
+    fill: Filler | None
+    places: Places | None
     has_paths: bool
     drops: bool
     sensitive: tuple[str, ...]
@@ -166,21 +167,19 @@ def _plan(definition: Definition) -> Plan:
     version = FORMATS.version
     schema = _with_extras(definition)
     is_same = schema is definition.parameters
-    transforms = mentions(schema, "format", frozenset(TRANSFORMERS))
-    has_defaults = mentions(schema, "default")
-    is_file_tool = manner_of(definition.name, properties(schema), "2026.9") is not None
-    is_file_tool = is_file_tool or manner_of(definition.name, properties(schema), "2026.2") is not None
+    is_file_tool = any(manner_of(definition.name, properties(schema), release) for release in MANNERS)
     validator = validator_of(schema, definition.schema_digest if is_same else schema_digest(schema))
-    is_plain = not (transforms or has_defaults or is_file_tool or definition.context_mappings)
+    fill, places = filler_of(schema), places_of(schema, validator)
+    is_plain = not (fill or places or is_file_tool or definition.context_mappings)
     plan = Plan(
         definition=definition,
         schema=schema,
         validator=validator,
         is_ready=validator.is_valid if is_plain else None,
         is_file_tool=is_file_tool,
-        has_defaults=has_defaults,
-        transforms=transforms,
-        has_paths=mentions(schema, "format", frozenset(PATH_FORMATS)),
+        fill=fill,
+        places=places,
+        has_paths=mentions(schema, "format", frozenset(PATH_FORMATS)) > 0,
         drops=definition.extra_params != "refuse",
         sensitive=sensitive_places(definition),
         version=version,
@@ -212,32 +211,33 @@ def _prepared(plan: Plan, sent: dict[str, Any], release: str, facts: Mapping[str
     mappings = plan.definition.context_mappings
     params, warnings = inject(mappings, params, facts) if mappings else (params, [])
     params, dropped, errors = _mended(plan, params)
-    warnings += drop_warnings(dropped, properties(plan.schema))
+    if dropped:
+        warnings += drop_warnings(dropped, properties(plan.schema))
     problems = _problems(errors, hides=hider(plan.sensitive)) if errors else []
     if manner is not None:
         known = {problem["path"] for problem in problems}
         problems += [missing for missing in missing_groups(manner, params) if missing["path"] not in known]
     if problems:
         return Prepared(sent, warnings, in_order(without_facts(problem, mappings) for problem in problems))
-    if not plan.transforms:
+    if plan.places is None:
         return Prepared(params, warnings, [])
     try:
-        return Prepared(transform(plan.validator, params), warnings, [])
+        return Prepared(transform(plan.validator, params, plan.places), warnings, [])
     except PathRefusedError as exc:  # something moved since the path was found valid
         return Prepared(sent, warnings, [{"path": "", "code": "invalid_format", "message": f"a path {exc.message}"}])
 
 
 def _mended(plan: Plan, params: dict[str, Any]) -> tuple[dict[str, Any], list[Any], Errors]:
     """Fill in defaults and mend what is wrong; defaults that make valid params invalid are left out."""
-    filled = with_defaults(plan.schema, params) if plan.has_defaults else params
+    filled = plan.fill(params) if plan.fill is not None else params
     if plan.validator.is_valid(filled):
         return filled, [], []
     if filled is not params and plan.validator.is_valid(params):
         return params, [], []
     mended = mend(plan.validator, filled, drops=plan.drops)
     document: dict[str, Any] = mended.document
-    if not mended.errors and plan.has_defaults:
+    if not mended.errors and plan.fill is not None:
         # A text that was JSON may have brought objects whose members have defaults of their own.
-        again = with_defaults(plan.schema, document)
+        again = plan.fill(document)
         document = again if plan.validator.is_valid(again) else document
     return document, mended.dropped, mended.errors

@@ -83,12 +83,15 @@ def other_members(schema: Mapping[str, Any]) -> Iterator[Any]:
         yield from patterns.values()
 
 
-def mentions(schema: Any, keyword: str, values: frozenset[str] | None = None) -> bool:
-    """Say whether a keyword occurs anywhere in a schema, with one of the values if any are given."""
-    if isinstance(schema, Mapping):
-        if keyword in schema:
-            value = schema[keyword]
-            if values is None or (isinstance(value, str) and value in values):
-                return True
-        return any(mentions(part, keyword, values) for part in schema.values())
-    return isinstance(schema, list) and any(mentions(part, keyword, values) for part in schema)
+def mentions(schema: Any, keyword: str, values: frozenset[str] | None = None) -> int:
+    """Count where a keyword occurs in a schema, with one of the values if any are given; also where it only looks so,
+    as a member of that name."""
+    if isinstance(schema, list):
+        return sum(mentions(part, keyword, values) for part in schema)
+    if not isinstance(schema, Mapping):
+        return 0
+    here = 0
+    if keyword in schema:
+        value = schema[keyword]
+        here = int(values is None or (isinstance(value, str) and value in values))
+    return here + sum(mentions(part, keyword, values) for part in schema.values())

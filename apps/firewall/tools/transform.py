@@ -1,12 +1,15 @@
 """Values of certain formats in the one form that tools get, after they were found valid."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date, datetime
+from functools import partial
 from typing import Any, Final
 
+from apps.firewall.tools.definition import JsonObject
 from apps.firewall.tools.formats import PATH_FORMATS, allowed_folders
 from apps.firewall.tools.mending import copied, put, value_at
+from apps.firewall.tools.schema_walk import mentions, properties
 from apps.firewall.tools.validators import Validator
 
 _FRACTION_TOO_FINE: Final = re.compile(r"\.[0-9]{7,}")
@@ -59,16 +62,42 @@ TRANSFORMERS: Final[dict[str, Callable[[str], str]]] = {
 """Format -> what writes a text that has it in its one form. Each leaves its own output as it is."""
 
 
-def transform(validator: Validator, params: dict[str, Any]) -> dict[str, Any]:
+Places = Callable[[dict[str, Any]], Iterable[tuple[tuple[str | int, ...], str]]]
+"""Names the values of valid params that have a format which tools get in one form: where, and which format."""
+
+
+def places_of(schema: JsonObject, validator: Validator) -> Places | None:
+    """Make what finds such values in the params of a schema; None where it has none."""
+    count = mentions(schema, "format", frozenset(TRANSFORMERS))
+    if not count:
+        return None
+    plain = tuple(
+        ((name,), each["format"])
+        for name, each in properties(schema).items()
+        if isinstance(each, Mapping) and each.get("format") in TRANSFORMERS
+    )
+    return partial(_plain_places, plain) if len(plain) == count else partial(_formats, validator)
+
+
+def _plain_places(
+    plain: tuple[tuple[tuple[str], str], ...], params: dict[str, Any]
+) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    for place, name in plain:
+        if isinstance(params.get(place[0]), str):
+            yield place, name
+
+
+def transform(validator: Validator, params: dict[str, Any], places: Places) -> dict[str, Any]:
     """Bring every value of a known format into its form; one whose form its schema does not accept stays as it is.
 
     Args:
         params: valid; stay as they are.
+        places: of the validator's schema.
     Raises:
         PathRefusedError: a path changed what it leads to since it was found valid.
     """
     new = params
-    for place, name in _formats(validator, params):
+    for place, name in places(params):
         sent = value_at(params, place)
         made = TRANSFORMERS[name](sent)
         if made == sent:
