@@ -1,7 +1,10 @@
 """Runs tools that live on a server: one signed request a call."""
 
+from uuid import UUID
+
 from apps.firewall.engine.source import ToolEntry
 from apps.firewall.errors import FirewallError
+from apps.firewall.identifiers import show_id
 from apps.firewall.runtime.call import Action
 from apps.firewall.runtime.definitions import definition_of
 from apps.firewall.tools.connections import Connections
@@ -40,5 +43,5 @@ class HttpRunner:
             action.params,
             connection=connection,
             timeout_ms=definition.timeout_ms,
-            call_id=action.call_id,
+            call_id=show_id("call", UUID(action.call_id)),  # as people find it in the audit
         )
