@@ -4,7 +4,9 @@ Schemas come from strangers, and a few lines with references can describe millio
 searched here: what they may be is for `patterns` to say, and validators search them without backtracking.
 """
 
-from typing import Any, Final
+from collections.abc import Set
+from dataclasses import dataclass
+from typing import Any, Final, NoReturn
 
 from apps.firewall.errors import FirewallError
 
@@ -55,25 +57,36 @@ def escape(name: str) -> str:
     return name.replace("~", "~0").replace("/", "~1") if "~" in name or "/" in name else name
 
 
-def measure(schema: Any) -> int:
-    """Return the size of a schema: about the characters of its JSON.
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """What a schema comes to.
+
+    Args:
+        size: about the characters of its JSON.
+        names: the names of all members of all objects in it.
+    """
+
+    size: int
+    names: Set[str]
+
+
+def measure(schema: Any) -> Extent:
+    """Walk a schema once, before anything works on it.
 
     Raises:
         SchemaRefusedError: it is too large, too deep, or no JSON.
     """
-    size = 0
-    values = 0
+    size = values = 0
+    names: set[Any] = set()
     level = [schema]
     for _ in range(DEPTH_LIMIT + 1):
         below: list[Any] = []
         for value in level:
             if isinstance(value, dict):
                 values += len(value)
-                for key, member in value.items():
-                    if not isinstance(key, str):
-                        raise SchemaRefusedError("it is no JSON: a name is not text")
-                    size += len(key)
-                    below.append(member)
+                names.update(value)
+                size += sum(map(len, value)) if all(map(_is_text, value)) else _no_text()
+                below.extend(value.values())
             elif isinstance(value, list):
                 values += len(value)
                 below.extend(value)
@@ -84,6 +97,14 @@ def measure(schema: Any) -> int:
             if values > VALUES_LIMIT or size > SIZE_LIMIT:
                 raise SchemaRefusedError(f"it has over {VALUES_LIMIT} values or {SIZE_LIMIT // 1024} KiB of text")
         if not below:
-            return size + values * _VALUE_SIZE
+            return Extent(size + values * _VALUE_SIZE, names)
         level = below
     raise SchemaRefusedError(f"it is deeper than {DEPTH_LIMIT} levels")
+
+
+def _is_text(name: Any) -> bool:
+    return isinstance(name, str)
+
+
+def _no_text() -> NoReturn:
+    raise SchemaRefusedError("it is no JSON: a name is not text")

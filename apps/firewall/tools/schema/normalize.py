@@ -7,7 +7,7 @@ import hashlib
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -21,9 +21,20 @@ from apps.firewall.tools.schema.limits import SchemaRefusedError, measure
 from apps.firewall.tools.schema.object_form import object_form_2026_2, object_form_2026_9
 from apps.firewall.tools.schema.openapi import remove_openapi_keywords
 from apps.firewall.tools.schema.references import replace_references
-from apps.firewall.tools.schema.releases import NO_COMPAT, ModelCompat, Release, release_named, wants_gemini
+from apps.firewall.tools.schema.releases import (
+    DEFINITIONS,
+    NO_COMPAT,
+    NULLABLE,
+    OPENAPI_KEYWORDS,
+    ModelCompat,
+    Release,
+    release_named,
+    wants_gemini,
+)
 
 DEFAULT_RELEASE: Final = "2026.9"
+_REFERENCE_NAMES: Final = frozenset({"$ref", *DEFINITIONS})
+_OPENAPI_NAMES: Final = OPENAPI_KEYWORDS | {NULLABLE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +71,14 @@ def normalize_schema(
         UnknownReleaseError: no such release.
     """
     rules = release_named(release)
-    measure(schema)
+    names = measure(schema).names
     log = ChangeLog()
     taste = compat or NO_COMPAT
     for_gemini = wants_gemini(rules, provider=provider, model=model, compat=taste)
     if not isinstance(schema, dict | list):
         result = schema
     elif rules.full_pipeline:
-        result = _pipeline(schema, rules, taste, for_gemini, log)
+        result = _pipeline(schema, names, rules, taste, for_gemini, log)
     else:
         result = _object_and_gemini(schema, rules, for_gemini, log)
     if family is not None:
@@ -87,11 +98,16 @@ def clean_for_gemini(schema: Any, *, release: str = DEFAULT_RELEASE) -> Normaliz
     return Normalized(GeminiCleaner(rules, log).clean(schema), log.all())
 
 
-def _pipeline(schema: Any, rules: Release, compat: ModelCompat, for_gemini: bool, log: ChangeLog) -> Any:
-    result = replace_references(schema, log)
+def _pipeline(
+    schema: Any, names: Set[str], rules: Release, compat: ModelCompat, for_gemini: bool, log: ChangeLog
+) -> Any:
+    """Run the steps of the newer release; those that look for names which are nowhere have nothing to do."""
+    result = schema if names.isdisjoint(_REFERENCE_NAMES) else replace_references(schema, log)
     if not isinstance(result, dict | list):
         return result
-    result = object_form_2026_9(remove_openapi_keywords(result, log), log)
+    if not names.isdisjoint(_OPENAPI_NAMES):
+        result = remove_openapi_keywords(result, log)
+    result = object_form_2026_9(result, log)
     result = omit_empty_items(result, log) if compat.omit_empty_items else describe_items(result, log)
     if compat.profile == "llamacpp":
         result = fit_grammar(result, log)
@@ -167,7 +183,7 @@ def normalized(
     found = _CACHE.get(key)
     if found is None:
         found = normalize_schema(schema, release=release, provider=provider, model=model, compat=compat, family=family)
-        _CACHE.put(key, found, measure(schema))
+        _CACHE.put(key, found, measure(schema).size)
     return found
 
 
