@@ -111,3 +111,32 @@ def test_a_broken_tool_and_a_broken_registry_stop_nothing(
 
     assert (failed.state, failed.error_code) == ("failed", "registry_unreadable")
     assert call(bot, "text_count", {"text": "x"}).json()["status"] == "completed"
+
+
+def test_a_registry_hears_how_often_its_tools_ran_where_an_admin_wants_it(
+    source: DiscoverySource, environment: Any, registry: Registry, bot: httpx.Client
+) -> None:
+    reports = httpx.Client(headers={"Authorization": f"Bearer {TOKEN}"})
+    services.source_look(source)
+    published(environment, BOT)
+    assert eventually(lambda: offered(bot, "text_count"))
+    call(bot, "text_count", {"text": "a"})
+    call(bot, "unit_convert", {"value": -1, "from": "m", "to": "km"})
+    services.source_look(source)
+    assert reports.get(registry.url("/usage")).json() == {"reports": []}
+
+    source = services.source_save(source, settings=source.settings | {"usage_url": registry.url("/usage")})
+    call(bot, "text_count", {"text": "b"})
+    run = services.source_look(source)
+
+    (report,) = reports.get(registry.url("/usage")).json()["reports"]
+    assert report["report_id"] == run.shown_id
+    assert [(each["name"], each["version"], each["calls"]) for each in report["tools"]] == [("text_count", "1.1.0", 1)]
+
+
+def test_a_registry_that_takes_no_reports_is_looked_through_all_the_same(
+    source: DiscoverySource, registry: Registry
+) -> None:
+    source = services.source_save(source, settings=source.settings | {"usage_url": registry.url("/nowhere")})
+    assert services.source_look(source).state == "completed"
+    assert services.source_look(source).state == "completed"

@@ -24,6 +24,7 @@ from apps.registry.looks import LOOK_LIMIT_S, look_through
 from apps.registry.models import DiscoveryRun, DiscoverySource, RunState
 from apps.registry.services.changing import By, actor_of, change
 from apps.registry.services.takeover import Takeover
+from apps.registry.services.usage import usage_report
 
 log = structlog.get_logger(__name__)
 
@@ -77,7 +78,10 @@ def run_finish(run: DiscoveryRun) -> DiscoveryRun:
     except BaseException as exc:
         _fail(run, Failure(stage="discover", code="internal_error", message=f"an internal error: {type(exc).__name__}"))
         raise
-    return run_take(run, look)
+    run = run_take(run, look)
+    if run.state == RunState.COMPLETED:
+        usage_report(run)
+    return run
 
 
 def run_take(run: DiscoveryRun, look: Look) -> DiscoveryRun:

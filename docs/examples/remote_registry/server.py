@@ -74,10 +74,12 @@ class Handler(BaseHTTPRequestHandler):
     reports: OrderedDict[str, Any] = OrderedDict()
 
     def do_GET(self) -> None:
-        if self.path != "/registry":
+        if self.path not in {"/registry", "/usage"}:
             self.say(404, {"error": {"code": "not_found", "message": "there is nothing here"}})
         elif not self.has_token():
             self.say(401, {"error": {"code": "token_invalid", "message": "send the token of this registry"}})
+        elif self.path == "/usage":
+            self.say(200, {"reports": list(self.reports.values())})
         else:
             body = self.tools_file.read_bytes()
             etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
