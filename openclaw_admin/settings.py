@@ -273,6 +273,15 @@ SPECTACULAR_SETTINGS = {
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "SERVE_AUTHENTICATION": [],
     "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_NAME_OVERRIDES": {
+        "ToolStateEnum": "apps.registry.models.ToolState",
+        "ToolSourceEnum": "apps.registry.models.ToolSource",
+        "GroupKindEnum": "apps.policies.models.channels.GroupKind",
+        "SourceKindEnum": "apps.registry.models.SourceKind",
+        "RunStateEnum": "apps.registry.models.RunState",
+        "DriftStateEnum": "apps.registry.models.DriftState",
+        "DifferenceKindEnum": "apps.registry.differences.KINDS",
+    },
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",

@@ -28,6 +28,9 @@ STATUS_OF_CODE: dict[str, int] = {
     "approval_already_decided": status.HTTP_409_CONFLICT,
     "approval_expired": status.HTTP_409_CONFLICT,
     "approval_cancelled": status.HTTP_409_CONFLICT,
+    "source_busy": status.HTTP_409_CONFLICT,
+    "drift_decided": status.HTTP_409_CONFLICT,
+    "drift_pending": status.HTTP_409_CONFLICT,
     "audit_unavailable": status.HTTP_503_SERVICE_UNAVAILABLE,
 }
 """Codes of the rooms whose status is not 422, the answer to a request that was understood and refused."""

@@ -4,14 +4,29 @@ from django.urls import path
 from drf_spectacular.views import SpectacularJSONAPIView
 
 import apps.accounts.converters  # noqa: F401 - registers <approval_id:…> and its like
-from apps.api.views import approvals, audit, draft, environments, explain, registry, snapshots
+from apps.api.views import approvals, audit, draft, environments, explain, snapshots
 from apps.api.views.records import RECORD_VIEWS
+from apps.api.views.registry import plugins, sources, tools
 
 urlpatterns = [
     path("openapi.json", SpectacularJSONAPIView.as_view(), name="openapi"),
     path("environments", environments.Environments.as_view(), name="api-environments"),
-    path("tools", registry.Tools.as_view(), name="api-tools"),
-    path("plugins", registry.Plugins.as_view(), name="api-plugins"),
+    path("registry/tools", tools.Tools.as_view(), name="api-tools"),
+    path("registry/tools/<tool_id:tool_id>", tools.ToolDetail.as_view(), name="api-tool"),
+    path("registry/tools/<tool_id:tool_id>/state", tools.ToolState.as_view(), name="api-tool-state"),
+    path("registry/tools/<tool_id:tool_id>/use", tools.ToolUse.as_view(), name="api-tool-use"),
+    path("registry/plugins", plugins.Plugins.as_view(), name="api-plugins"),
+    path("registry/plugins/<str:key>", plugins.PluginDetail.as_view(), name="api-plugin"),
+    path("registry/groups", plugins.Groups.as_view(), name="api-tool-groups"),
+    path("registry/sources", sources.Sources.as_view(), name="api-sources"),
+    path("registry/sources/<source_id:source_id>", sources.SourceDetail.as_view(), name="api-source"),
+    path("registry/sources/<source_id:source_id>/look", sources.SourceLook.as_view(), name="api-source-look"),
+    path("registry/sources/<source_id:source_id>/runs", sources.SourceRuns.as_view(), name="api-source-runs"),
+    path("registry/runs/<run_id:run_id>", sources.RunDetail.as_view(), name="api-run"),
+    path("registry/drifts", sources.Drifts.as_view(), name="api-drifts"),
+    path("registry/drifts/<drift_id:drift_id>", sources.DriftDetail.as_view(), name="api-drift"),
+    path("registry/drifts/<drift_id:drift_id>/accept", sources.DriftAccept.as_view(), name="api-drift-accept"),
+    path("registry/drifts/<drift_id:drift_id>/dismiss", sources.DriftDismiss.as_view(), name="api-drift-dismiss"),
     path("explain", explain.Explain.as_view(), name="api-explain"),
     path("document", draft.Document.as_view(), name="api-document"),
     path("draft/changes", draft.Changes.as_view(), name="api-draft-changes"),

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 MISSING: Final = object()
 LIMIT: Final = 500
+KINDS: Final = [("added", "added"), ("removed", "removed"), ("changed", "changed")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,9 @@ from django.conf import settings
 from apps.firewall.tools.connections import Connection
 from apps.firewall.tools.discovery.entry_points import look_entry_points
 from apps.firewall.tools.discovery.folder import look_folder
-from apps.firewall.tools.discovery.found import Failure, Look
+from apps.firewall.tools.discovery.found import Look
 from apps.firewall.tools.discovery.mcp import look_mcp
+from apps.firewall.tools.discovery.openclaw_plugins import look_openclaw_plugins
 from apps.firewall.tools.discovery.remote import look_remote
 from apps.firewall.tools.discovery.tool_file import look_tool_file
 from apps.firewall.tools.python_tools import PythonTools
@@ -47,6 +48,10 @@ async def _mcp(connection: Connection, _etag: str) -> Look:
     return await look_mcp(connection)
 
 
+async def _openclaw_plugins(connection: Connection, _etag: str) -> Look:
+    return await look_openclaw_plugins(connection)
+
+
 LookOf = Callable[[Connection, str], Awaitable[Look]]
 
 LOOKS: Final[Mapping[str, LookOf]] = {
@@ -56,6 +61,7 @@ LOOKS: Final[Mapping[str, LookOf]] = {
     SourceKind.REMOTE: _remote,
     SourceKind.MCP_STDIO: _mcp,
     SourceKind.MCP_HTTP: _mcp,
+    SourceKind.OPENCLAW_PLUGINS: _openclaw_plugins,
 }
 """Kind -> what looks through it: a connection, and the etag of the look before."""
 
@@ -66,8 +72,4 @@ async def look_through(source: DiscoverySource, *, etag: str = "") -> Look:
     Raises:
         FirewallError: its settings make no connection, or its secrets cannot be opened.
     """
-    look = LOOKS.get(source.kind)
-    if look is None:
-        message = f"sources of kind `{source.kind}` cannot be looked through here"
-        return Look(failure=Failure(stage="discover", code="unknown_kind", message=message))
-    return await look(source_connection(source), etag)
+    return await LOOKS[source.kind](source_connection(source), etag)

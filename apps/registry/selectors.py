@@ -118,11 +118,11 @@ def groups_of(environment: Environment) -> QuerySet[ToolGroup]:
 
 def sources_of(environment: Environment) -> QuerySet[DiscoverySource]:
     """Every discovery source of an environment; `runs_seen` holds its last look, when there was one."""
-    last = DiscoveryRun.objects.order_by("source", "-started_at", "-id").distinct("source")
+    newest = DiscoveryRun.objects.order_by("source_id", "-started_at", "-id").distinct("source_id").defer("findings")
     return (
         DiscoverySource.objects.filter(environment=environment)
         .order_by("key")
-        .prefetch_related(Prefetch("runs", queryset=last, to_attr="runs_seen"))
+        .prefetch_related(Prefetch("runs", queryset=newest, to_attr="runs_seen"))
     )
 
 

@@ -1,0 +1,231 @@
+"""The catalogue by API: found, registered, changed, moved; sources and what they changed."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from apps.firewall.identifiers import new_id, show_id
+from apps.registry import services
+from apps.registry.models import DiscoverySource, Environment, Tool
+from tests.registry.conftest import found, look, source  # noqa: F401 - fixtures
+
+pytestmark = pytest.mark.django_db
+SCHEMA = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
+
+
+@pytest.fixture
+def everything(program: Callable[..., Any]) -> Any:
+    return program("policy_read", "policy_write", "publish", "audit_read")
+
+
+def path_of(environment: Environment, name: str) -> str:
+    return f"registry/tools/{Tool.objects.get(environment=environment, name=name).shown_id}"
+
+
+# --- tools ---
+
+
+def test_tools_are_found_by_filters_page_after_page(everything: Any) -> None:
+    first = everything.get("registry/tools?section=fs&limit=2").json()
+    second = everything.get(f"registry/tools?section=fs&limit=2&after={first['next']}").json()
+    names = [tool["name"] for page in (first, second) for tool in page["results"]]
+    assert len(names) == len(set(names)) == 4
+    assert {"read", "write"} <= set(names)
+    assert first["total"] == second["total"]
+    assert everything.get(f"registry/tools?section=fs&limit=2&before={second['previous']}").json() == first
+
+
+def test_a_filter_that_cannot_be_is_named(everything: Any) -> None:
+    answer = everything.get("registry/tools?state=gone")
+    assert (answer.status_code, answer.json()["details"][0]["path"]) == (400, "state")
+
+
+def test_a_tool_is_read_whole(environment: Environment, everything: Any) -> None:
+    shown = everything.get(path_of(environment, "read")).json()
+    assert shown["tool"]["executor"] == {"kind": "builtin"}
+    assert shown["definition"]["parameters"]["required"] == ["path"]
+    assert set(shown["moves"]) == {"quarantined", "deprecated", "disabled", "unregistered"}
+
+
+def test_a_tool_is_registered_activated_and_deprecated(environment: Environment, everything: Any) -> None:
+    definition = {"name": "lamp_set", "description": "Sets a lamp.", "inputSchema": SCHEMA, "timeout": 2}
+    answer = everything.post("registry/tools", {"definition": definition})
+    assert (answer.status_code, answer.json()["state"]) == (201, "registered")
+    assert answer.json()["traits"] == {"timeout_ms": 2000}
+
+    path = f"registry/tools/{answer.json()['id']}/state"
+    assert everything.post(path, {"state": "active"}).json()["state"] == "active"
+    moved = everything.post(path, {"state": "deprecated", "successor": "READ", "reason": "old"}).json()
+    assert (moved["state"], moved["traits"]["successor"]) == ("deprecated", "read")
+
+
+@pytest.mark.parametrize(
+    ("order", "path"),
+    [
+        ({"definition": {"name": "has space"}}, "definition.name"),
+        ({"definition": {"name": "x", "parameters": {"type": "array"}}}, "definition.parameters"),
+        ({"definition": {"name": "Bash"}}, "name"),
+        ({"definition": {"name": "x"}, "executor": {"kind": "python", "attribute": "f", "module": "os"}}, "executor"),
+        ({"definition": {"name": "x"}, "executor": {"kind": "mcp", "source": "nowhere", "tool": "x"}}, "executor"),
+    ],
+)
+def test_what_cannot_be_registered_is_named(everything: Any, order: dict[str, Any], path: str) -> None:
+    answer = everything.post("registry/tools", order)
+    assert (answer.status_code, answer.json()["code"]) == (422, "tool_invalid")
+    assert answer.json()["details"][0]["path"] == path
+
+
+def test_a_tool_is_changed_by_who_saw_its_last_version(environment: Environment, everything: Any) -> None:
+    path = path_of(environment, "exec")
+    assert everything.ask("PATCH", path, {"version": 1, "description": "Runs it"}).json()["description"] == "Runs it"
+    answer = everything.ask("PATCH", path, {"version": 1, "description": "Runs it again"})
+    assert (answer.status_code, answer.json()["code"]) == (409, "conflict")
+
+
+def test_a_way_that_does_not_exist_is_refused(environment: Environment, everything: Any) -> None:
+    answer = everything.post(f"{path_of(environment, 'exec')}/state", {"state": "initialised"})
+    assert (answer.status_code, answer.json()["code"]) == (422, "tool_state_refused")
+
+
+def test_what_makes_a_tool_live_again_takes_the_right_to_publish(
+    environment: Environment, program: Callable[..., Any]
+) -> None:
+    writer = program("policy_write")
+    path = f"{path_of(environment, 'exec')}/state"
+    assert writer.post(path, {"state": "disabled"}).status_code == 200
+    assert writer.post(path, {"state": "active"}).status_code == 403
+
+
+def test_use_is_told_for_a_tool_that_was_never_called(environment: Environment, everything: Any) -> None:
+    shown = everything.get(f"{path_of(environment, 'exec')}/use?days=7").json()
+    assert (shown["days"], shown["calls"], shown["success_rate"], shown["last_at"]) == (7, 0, None, None)
+
+
+@pytest.mark.parametrize("kind", ["tool", "src", "run", "drift"])
+def test_what_does_not_exist_is_not_found(everything: Any, kind: str) -> None:
+    place = {"tool": "tools", "src": "sources", "run": "runs", "drift": "drifts"}[kind]
+    answer = everything.get(f"registry/{place}/{show_id(kind, new_id())}")
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+
+
+# --- plugins and groups ---
+
+
+def test_a_plugin_is_added_and_switched_off(everything: Any) -> None:
+    assert everything.post("registry/plugins", {"key": "search", "name": "Search"}).status_code == 201
+    answer = everything.ask("PATCH", "registry/plugins/search", {"version": 1, "is_enabled": False})
+    assert (answer.json()["name"], answer.json()["is_enabled"]) == ("Search", False)
+    assert everything.get("registry/plugins").json()[0]["version"] == 2
+
+
+def test_groups_are_those_of_the_release(everything: Any) -> None:
+    groups = {group["name"]: group["members"] for group in everything.get("registry/groups").json()}
+    assert "read" in groups["group:fs"]
+
+
+# --- sources ---
+
+REMOTE = {
+    "key": "acme",
+    "kind": "remote",
+    "settings": {"url": "https://tools.acme.example/", "auth_token": "t0p-secret"},
+    "interval_s": 300,
+}
+
+
+def test_a_source_is_added_and_its_secret_never_shown(everything: Any) -> None:
+    answer = everything.post("registry/sources", REMOTE)
+    assert answer.status_code == 201
+    shown = answer.json()
+    assert shown["settings"]["auth_token"] == {"$secret": "auth_token"}
+    assert [(each["name"], each["length"]) for each in shown["secrets"]] == [("auth_token", 10)]
+    assert shown["last_run"] is None
+    for path in ("registry/sources", f"registry/sources/{shown['id']}"):
+        assert b"t0p-secret" not in everything.get(path).content
+
+
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        ({"key": "Has Space"}, "key"),
+        ({"settings": {}}, "settings.url"),
+        ({"settings": {"url": "ftp://x"}}, "settings.url"),
+        ({"settings": {"url": "https://x.example", "colour": "red"}}, "settings.colour"),
+        ({"settings": {"url": "https://x.example", "allow_networks": ["10.0.0.0/99"]}}, "settings.allow_networks[0]"),
+        ({"settings": {"url": "https://x.example", "auth_token": {"$secret": "absent"}}}, "secrets"),
+        ({"interval_s": 5}, "interval_s"),
+    ],
+)
+def test_what_makes_no_source_is_named(everything: Any, change: dict[str, Any], path: str) -> None:
+    answer = everything.post("registry/sources", {**REMOTE, **change})
+    assert (answer.status_code, answer.json()["code"]) == (422, "source_invalid")
+    assert path in [each["path"] for each in answer.json()["details"]]
+    assert not DiscoverySource.objects.exists()
+
+
+def test_a_source_is_changed_without_repeating_its_secret_and_removed(everything: Any) -> None:
+    shown = everything.post("registry/sources", REMOTE).json()
+    path = f"registry/sources/{shown['id']}"
+    settings = {"url": "https://elsewhere.example/", "auth_token": {"$secret": "auth_token"}}
+    changed = everything.ask("PATCH", path, {"version": 1, "settings": settings, "on_drift": "keep"}).json()
+    assert (changed["settings"]["url"], changed["on_drift"]) == ("https://elsewhere.example/", "keep")
+    assert changed["secrets"] == shown["secrets"]
+    assert everything.ask("DELETE", f"{path}?version=1").status_code == 409
+    assert everything.ask("DELETE", f"{path}?version=2").status_code == 204
+    assert everything.get("registry/sources").json() == []
+
+
+def test_a_look_is_asked_for_and_told_of(everything: Any, source: DiscoverySource) -> None:  # noqa: F811
+    path = f"registry/sources/{source.shown_id}"
+    asked = everything.post(f"{path}/look", None)
+    assert (asked.status_code, asked.json()["state"]) == (202, "running")
+    again = everything.post(f"{path}/look", None)
+    assert (again.status_code, again.json()["code"]) == (409, "source_busy")
+    assert everything.get(path).json()["last_run"]["id"] == asked.json()["id"]
+    assert [run["id"] for run in everything.get(f"{path}/runs").json()] == [asked.json()["id"]]
+
+
+def test_a_changed_definition_is_shown_and_accepted(
+    environment: Environment,
+    everything: Any,
+    program: Callable[..., Any],
+    look: Callable[..., Any],  # noqa: F811
+) -> None:
+    look(found("files__list"))
+    run = look(found("files__list", description="Otherwise."))
+    findings = everything.get(f"registry/runs/{run.shown_id}").json()["findings"]
+    assert (findings[0]["outcome"], findings[0]["code"]) == ("changed", "drift")
+
+    (drift,) = everything.get("registry/drifts?state=pending").json()
+    assert (drift["tool"], drift["source"]) == ("files__list", "files")
+    expected = {"path": "description", "kind": "changed", "before": "Does files__list.", "after": "Otherwise."}
+    assert drift["changes"] == [expected]
+    assert everything.get(path_of(environment, "files__list")).json()["drift"] == drift["id"]
+
+    path = f"registry/drifts/{drift['id']}/accept"
+    assert program("policy_write").post(path, None).status_code == 403
+    accepted = everything.post(path, None).json()
+    assert (accepted["state"], accepted["description"]) == ("active", "Otherwise.")
+    late = everything.post(f"registry/drifts/{drift['id']}/dismiss", None)
+    assert (late.status_code, late.json()["code"]) == (409, "drift_decided")
+
+
+def test_another_environments_records_do_not_exist(
+    everything: Any,
+    source: DiscoverySource,  # noqa: F811
+) -> None:
+    services.environment_create(slug="staging")
+    answer = everything.get(f"registry/sources/{source.shown_id}?environment=staging")
+    assert answer.status_code == 404
+
+
+def test_who_may_only_read_changes_nothing(program: Callable[..., Any], environment: Environment) -> None:
+    reader = program("policy_read")
+    for path, body in (
+        ("registry/tools", {"definition": {"name": "x"}}),
+        ("registry/plugins", {"key": "x"}),
+        ("registry/sources", REMOTE),
+        (f"{path_of(environment, 'exec')}/state", {"state": "disabled"}),
+    ):
+        assert reader.post(path, body).status_code == 403
