@@ -1,8 +1,8 @@
 """An MCP server behind an address (streamable HTTP): converts units.
 
 Run it as `python units_server.py [PORT]`, then register `http://127.0.0.1:PORT/mcp` as a source of kind "MCP server
-(address)". An address of this machine has to be allowed: allowed private networks `127.0.0.1/32`, its port among the
-ports. With the environment variable UNITS_TOKEN it asks for this token.
+(address)". An address of this machine has to be allowed: allowed private networks `127.0.0.1/32`. With the environment
+variable UNITS_TOKEN it asks for this token.
 """
 
 import os

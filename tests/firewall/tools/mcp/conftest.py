@@ -1,8 +1,13 @@
 """Connections to the test server, each a real process."""
 
+import contextlib
 import json
+import os
+import socket
+import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +15,7 @@ import pytest
 
 from apps.firewall.tools.connections import Connection, Secrets
 
+UNITS = Path(__file__).parents[4] / "docs/examples/mcp/units_server.py"
 SERVER = str(Path(__file__).with_name("server.py"))
 
 Connect = Callable[..., Connection]
@@ -27,3 +33,21 @@ def connect(tmp_path: Path) -> Connect:
         return Connection(**{**given, "env": Secrets({"ONE": "1"}), **changes})
 
     return make
+
+
+@contextlib.contextmanager
+def units_server(token: str) -> Iterator[int]:
+    """Run the living example of a server behind an address; gives its port."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+    environment = {"PATH": os.environ["PATH"], "UNITS_TOKEN": token}
+    with subprocess.Popen([sys.executable, str(UNITS), str(port)], env=environment) as server:
+        try:
+            for _ in range(400):
+                with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+                    break
+                time.sleep(0.05)
+            yield port
+        finally:
+            server.terminate()

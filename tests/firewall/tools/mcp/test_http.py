@@ -1,13 +1,8 @@
 """MCP servers behind addresses: real sockets of this machine, opened by the connector only."""
 
-import contextlib
-import os
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,9 +14,8 @@ from apps.firewall.tools.executors import McpExecutor
 from apps.firewall.tools.mcp_tool import run_mcp_tool
 from apps.firewall.tools.running import ToolOutcome
 from tests.firewall.tools.mcp import web
+from tests.firewall.tools.mcp.conftest import units_server
 from tests.firewall.tools.mcp.web import WebServer
-
-UNITS = Path(__file__).parents[4] / "docs/examples/mcp/units_server.py"
 
 Serve = Callable[..., Awaitable[Connection]]
 
@@ -134,19 +128,8 @@ async def test_what_a_server_does_instead_of_answering_is_named(
 @pytest.fixture(scope="module")
 def units() -> Iterator[int]:
     """The living example, with a token."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    environment = {"PATH": os.environ["PATH"], "UNITS_TOKEN": "let-me-in"}
-    with subprocess.Popen([sys.executable, str(UNITS), str(port)], env=environment) as server:
-        try:
-            for _ in range(400):
-                with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-                    break
-                time.sleep(0.05)
-            yield port
-        finally:
-            server.terminate()
+    with units_server("let-me-in") as port:
+        yield port
 
 
 @pytest.mark.unhurried
