@@ -17,6 +17,7 @@ from apps.firewall.tools.running import ToolOutcome, failed
 from apps.firewall.tools.signing import Signed, SigningKeyError, signature_headers
 
 TIME_LIMIT_MS: Final = 30_000
+TIME_CEILING_MS: Final = 600_000
 MESSAGE_CHARACTERS: Final = 2_000
 _CODE: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
@@ -50,7 +51,7 @@ async def run_http_tool(
     sees the signature.
 
     Args:
-        timeout_ms: for everything together; None for 30 s.
+        timeout_ms: for everything together; None for 30 s, never more than ten minutes, whatever a registry says.
         call_id: the same for each attempt at one call, so that a server can tell a repetition.
     Returns:
         `unknown` where the server may have acted and its answer is missing or unreadable.
@@ -58,8 +59,9 @@ async def run_http_tool(
     body = _body(definition, params, call_id)
     try:
         headers = signed_headers(executor.url, connection, body, call_id)
+        limit_ms = min(timeout_ms or TIME_LIMIT_MS, TIME_CEILING_MS)
         answer = await Connector.of(connection, resolve).post(
-            executor.url, body, headers=headers, time_limit_s=(timeout_ms or TIME_LIMIT_MS) / 1000
+            executor.url, body, headers=headers, time_limit_s=limit_ms / 1000
         )
     except ConnectorError as exc:
         return _ended(exc.code, exc.message, is_unknown=exc.was_sent)
