@@ -19,7 +19,7 @@ from apps.firewall.runtime.ports import ApprovalRequest, Note, Ports
 from apps.firewall.shell import read_line
 from apps.firewall.tools.builtin.exec import PATH
 from apps.firewall.tools.definition_json import DefinitionInvalidError
-from apps.firewall.tools.parameters import FAILED, Prepared, needs_folders, prepare_params, sensitive_of
+from apps.firewall.tools.parameters import FAILED, Prepared, may_take_long, needs_folders, prepare_params, sensitive_of
 from apps.firewall.tools.running import ToolOutcome
 from apps.firewall.tools.sensitive import sent_places
 
@@ -138,10 +138,12 @@ async def _prepare(run: Run, tool: ToolEntry) -> Prepared:
     definition = definition_of(tool)
     facts = facts_of(run.call) if definition.context_mappings else None
     prepare = partial(prepare_params, definition, run.call.params, release=run.snapshot.dialect, facts=facts)
-    if not needs_folders(definition):
+    has_paths = needs_folders(definition)
+    if not has_paths and not may_take_long(run.call.params):
         return prepare()
-    # In a thread: looking at files must not hold up other calls.
-    return await asyncio.to_thread(prepare, folders=(run.ports.executor.workspace(run.call),))
+    # In a thread: neither looking at files nor a list of thousands may hold up other calls.
+    folders = (run.ports.executor.workspace(run.call),) if has_paths else ()
+    return await asyncio.to_thread(prepare, folders=folders)
 
 
 async def approval_stage(run: Run) -> None:

@@ -18,6 +18,7 @@ NOTHING: Final = object()
 NUMBER_CHARACTERS: Final = 400
 LARGEST_EXPONENT: Final = 308
 DEPTH_LIMIT: Final = 64
+SPLIT_LIMIT: Final = 1000
 BLANKS: Final = " \t\r\n"
 
 _NUMBER: Final = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,4})?", re.ASCII)
@@ -75,13 +76,13 @@ def to_string(value: Any) -> Any:
 
 
 def to_array(value: Any) -> Any:
-    """Read a JSON list, or split at commas, else at semicolons."""
+    """Read a JSON list, or split at commas, else at semicolons; a text of very many parts is no list."""
     if not isinstance(value, str):
         return NOTHING
     if value.lstrip(BLANKS).startswith("["):
         return _of_json(value, list)
     for separator in _SEPARATORS:
-        if separator in value:
+        if 0 < value.count(separator) < SPLIT_LIMIT:
             return [part.strip(BLANKS) for part in value.split(separator)]
     return NOTHING
 

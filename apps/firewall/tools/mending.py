@@ -13,13 +13,13 @@ from typing import Any, Final, TypeAlias
 import jsonschema_rs
 
 from apps.firewall.tools.coercion import NOTHING, coerce, coerce_to_one_of
-from apps.firewall.tools.mistakes import Path, Problem, path_text
-from apps.firewall.tools.validators import Validator
+from apps.firewall.tools.mistakes import Problem, path_text
+from apps.firewall.tools.validators import SchemaParts, Validator
 
 ERRORS_LIMIT: Final = 10_000
 ROUNDS: Final = 16
-UNION_TRIALS: Final = 200
-UNION_ROUNDS: Final = 4
+TRIED_VALUES: Final = 10_000
+TRIAL_VALUES: Final = 5
 WARNINGS_LIMIT: Final = 100
 _UNIONS: Final = frozenset({"anyOf", "oneOf"})
 _CHOICES: Final = frozenset({"type", "anyOf", "oneOf"})
@@ -38,16 +38,15 @@ class Mended:
     errors: Errors = field(default_factory=list)
 
 
-def mend(validator: Validator, params: dict[str, Any], *, drops: bool) -> Mended:
+def mend(validator: Validator, params: dict[str, Any], *, parts: SchemaParts, drops: bool) -> Mended:
     """Mend params that are not valid.
 
     Args:
         params: stay as they are; the answer holds a copy.
+        parts: of the validator's schema, for the forms of unions.
         drops: whether fields that the schema forbids are left out.
     """
-    work = _Work(validator, copied(params), drops=drops)
-    work.run()
-    return Mended(work.document, work.dropped, work.errors)
+    return _Work(validator, params, parts, _Budget(), drops=drops).run()
 
 
 def drop_warnings(dropped: Iterable[Place], known: Iterable[str]) -> list[Problem]:
@@ -64,144 +63,133 @@ def drop_warnings(dropped: Iterable[Place], known: Iterable[str]) -> list[Proble
     return warnings
 
 
+class _Budget:
+    """How much may be tried in one call: values looked at, where a trial by itself costs as much as a few."""
+
+    def __init__(self) -> None:
+        self._left = TRIED_VALUES
+
+    @property
+    def is_spent(self) -> bool:
+        return self._left < 0
+
+    def takes(self, value: Any) -> bool:
+        """Count one more try with a value; whether there is enough left for it."""
+        self._left -= TRIAL_VALUES + _size(value)
+        return self._left >= 0
+
+
 class _Work:
-    """One document on its way to being valid."""
+    """One value on its way to being valid."""
 
-    def __init__(self, validator: Validator, document: Any, *, drops: bool) -> None:
-        self.document = document
-        self.dropped: list[Place] = []
-        self.errors: Errors = []
+    def __init__(self, validator: Validator, value: Any, parts: SchemaParts, budget: _Budget, *, drops: bool) -> None:
+        self._holder = [copied(value)]  # so that the value itself has a place, too
         self._validator = validator
+        self._parts = parts
+        self._budget = budget
         self._drops = drops
+        self._dropped: list[Place] = []
         self._sent: dict[Place, Any] = {}
-        self._trials = UNION_TRIALS
 
-    def run(self) -> None:
-        self.errors = self._look()
+    def run(self) -> Mended:
+        errors = self._look()
         for _ in range(ROUNDS):
-            if not self.errors or not self._round():
+            if not errors or not self._round(errors):
                 break
-            self.errors = self._look()
-        if self.errors and self._put_back():
-            self.errors = self._look()
+            errors = self._look()
+        if errors and self._put_back(errors):
+            errors = self._look()
+        return Mended(self._holder[0], self._dropped, errors)
 
     def _look(self) -> Errors:
-        return list(islice(self._validator.iter_errors(self.document), ERRORS_LIMIT))
+        return list(islice(self._validator.iter_errors(self._holder[0]), ERRORS_LIMIT))
 
-    def _round(self) -> bool:
+    def _round(self, errors: Errors) -> bool:
         """Coerce wherever that is possible; leave out only when nothing else helps: a wrong type makes a field unknown
         to the rules of `unevaluatedProperties`."""
-        mended = [place for error in self.errors if (place := self._coerce(error)) is not None]
-        if mended:
+        if sum(self._coerce(error) for error in errors):
             return True
-        return self._drops and sum(self._drop(error) for error in self.errors) > 0
+        return self._drops and sum(self._drop(error, errors) for error in errors) > 0
 
-    def _coerce(self, error: jsonschema_rs.ValidationError) -> Place | None:
-        place = tuple(error.instance_path)
-        if not place or place in self._sent:
-            return None
-        value = value_at(self.document, place)
-        if value is NOTHING:
-            return None
+    def _coerce(self, error: jsonschema_rs.ValidationError) -> bool:
+        place = _place_of(error)
+        value = value_at(self._holder, (0, *place))
+        if place in self._sent or value is NOTHING:
+            return False
         made = _candidate(value, error)
         if made is NOTHING and error.kind.name in _UNIONS:
-            made = self._branch(place, error)
+            made = self._form(place, value, error)
         if made is NOTHING:
-            return None
+            return False
         self._sent[place] = value
-        put(self.document, place, made)
-        return place
+        put(self._holder, (0, *place), made)
+        return True
 
-    def _branch(self, place: Place, error: jsonschema_rs.ValidationError) -> Any:
-        """Find the first form of a union that the value can be mended into."""
-        branches: list[Errors] = getattr(error.kind, "context", [])
-        if error.kind.name == "oneOf" and not all(branches):
+    def _form(self, place: Place, value: Any, error: jsonschema_rs.ValidationError) -> Any:
+        """Mend a value into a form of its union: the first that takes it whole, else the one that drops least."""
+        if self._budget.is_spent:
+            return NOTHING
+        forms: list[Errors] = getattr(error.kind, "context", [])
+        if error.kind.name == "oneOf" and not all(forms):
             return NOTHING  # it has several of the forms already
+        union = list(error.schema_path)
+        whole = self._parts.validator(union[:-1])
         for drops in (False, True) if self._drops else (False,):
-            trials = (self._trial(place, index, branches[index], drops=drops) for index in range(len(branches)))
-            fitting = [trial for trial in trials if trial is not None]
+            fitting = []
+            for index in range(len(forms)):
+                form = self._parts.validator([*union, index])
+                if form is None or whole is None or not self._budget.takes(value):
+                    return NOTHING
+                trial = _Work(form, value, self._parts, self._budget, drops=drops).run()
+                if not trial.errors and whole.is_valid(trial.document):
+                    fitting.append(trial)
             if fitting:
-                made, dropped = min(fitting, key=lambda trial: len(trial[1]))
-                self.dropped += dropped
-                return made
+                best = min(fitting, key=lambda trial: len(trial.dropped))
+                self._dropped += [(*place, *inner) for inner in best.dropped]
+                return best.document
         return NOTHING
 
-    def _trial(self, place: Place, index: int, errors: Errors, *, drops: bool) -> tuple[Any, list[Place]] | None:
-        """Mend the value into one form; None when that is not possible. The document stays as it was."""
-        value = value_at(self.document, place)
-        dropped: list[Place] = []
-        try:
-            for _ in range(UNION_ROUNDS):
-                self._trials -= 1
-                if self._trials < 0 or not errors:
-                    return None
-                shell = copied(value_at(self.document, place))
-                mended = self._mended(shell, place, errors, dropped if drops else None)
-                if mended is NOTHING:
-                    return None
-                put(self.document, place, mended)
-                left = [each for each in self._look() if _starts(each.instance_path, place)]
-                if not left:
-                    return mended, dropped
-                if len(left) != 1 or tuple(left[0].instance_path) != place or left[0].kind.name not in _UNIONS:
-                    return None
-                context: list[Errors] = getattr(left[0].kind, "context", [])
-                errors = context[index] if index < len(context) else []
-        finally:
-            put(self.document, place, value)
-        return None
-
-    def _mended(self, value: Any, place: Place, errors: Errors, dropped: list[Place] | None) -> Any:
-        """Mend a value by the errors of one form; `NOTHING` when one of them cannot be mended.
-
-        Args:
-            dropped: takes what is left out; None when nothing may be.
-        """
-        holder = [value]
-        for error in errors:
-            inner: Place = (0, *tuple(error.instance_path)[len(place) :])
-            current = value_at(holder, inner)
-            if current is NOTHING:
-                continue
-            made = _candidate(current, error)
-            if made is not NOTHING:
-                put(holder, inner, made)
-            elif dropped is not None and error.kind.name in _EXTRAS:
-                kind: Any = error.kind
-                for name in kind.unexpected:
-                    current.pop(name, None)
-                    dropped.append((*tuple(error.instance_path), name))
-            else:
-                return NOTHING
-        return holder[0]
-
-    def _drop(self, error: jsonschema_rs.ValidationError) -> bool:
+    def _drop(self, error: jsonschema_rs.ValidationError, errors: Errors) -> bool:
         kind: Any = error.kind
         if kind.name not in _EXTRAS:
             return False
-        place = tuple(error.instance_path)
-        holder = value_at(self.document, place)
-        if not isinstance(holder, dict) or (kind.name == "unevaluatedProperties" and self._is_broken_beneath(place)):
+        place = _place_of(error)
+        object_there = value_at(self._holder, (0, *place))
+        if not isinstance(object_there, dict):
             return False
-        names = [name for name in kind.unexpected if holder.pop(name, NOTHING) is not NOTHING]
-        self.dropped += [(*place, name) for name in names]
+        if kind.name == "unevaluatedProperties" and _is_broken_beneath(place, errors):
+            return False
+        names = [name for name in kind.unexpected if object_there.pop(name, NOTHING) is not NOTHING]
+        self._dropped += [(*place, name) for name in names]
         return bool(names)
 
-    def _is_broken_beneath(self, place: Place) -> bool:
-        """Say whether anything else is wrong there: then nobody knows which fields its rules would have reached."""
-        return any(_starts(each.instance_path, place) and each.kind.name not in _EXTRAS for each in self.errors)
-
-    def _put_back(self) -> bool:
+    def _put_back(self, errors: Errors) -> bool:
         """Put back what did not help: what is still no right type, and lists that were split into wrong items."""
-        wrong = [tuple(error.instance_path) for error in self.errors if error.kind.name in _CHOICES]
+        wrong = {_place_of(error) for error in errors if error.kind.name in _CHOICES}
+        above = {place[:length] for place in wrong for length in range(len(place))}
         is_changed = False
         for place, sent in sorted(self._sent.items(), key=lambda item: len(item[0])):
-            now = value_at(self.document, place)
+            now = value_at(self._holder, (0, *place))
             was_split = isinstance(now, list) and isinstance(sent, str) and not sent.lstrip().startswith("[")
-            if any(each == place or (was_split and _starts(each, place)) for each in wrong) and now is not NOTHING:
-                put(self.document, place, sent)
+            if now is not NOTHING and (place in wrong or (was_split and place in above)):
+                put(self._holder, (0, *place), sent)
                 is_changed = True
         return is_changed
+
+
+def _place_of(error: jsonschema_rs.ValidationError) -> Place:
+    return tuple(error.instance_path)
+
+
+def _is_broken_beneath(place: Place, errors: Errors) -> bool:
+    """Say whether anything else is wrong there: then nobody knows which fields the rules would have reached."""
+    return any(_place_of(each)[: len(place)] == place and each.kind.name not in _EXTRAS for each in errors)
+
+
+def _size(value: Any) -> int:
+    """Count the values in a value, itself included."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + sum(map(_size, inner))
 
 
 def _candidate(value: Any, error: jsonschema_rs.ValidationError) -> Any:
@@ -213,10 +201,6 @@ def _candidate(value: Any, error: jsonschema_rs.ValidationError) -> Any:
     if kind.name == "const":
         return coerce_to_one_of(value, [kind.expected_value])
     return NOTHING
-
-
-def _starts(path: Path, place: Place) -> bool:
-    return tuple(path[: len(place)]) == place
 
 
 def value_at(document: Any, place: Iterable[str | int]) -> Any:

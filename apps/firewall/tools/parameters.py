@@ -21,7 +21,7 @@ from apps.firewall.tools.paths import PathRefusedError
 from apps.firewall.tools.schema_walk import mentions, properties
 from apps.firewall.tools.sensitive import hider, sensitive_places
 from apps.firewall.tools.transform import Places, places_of, transform
-from apps.firewall.tools.validators import SchemaError, Validator, validator_of
+from apps.firewall.tools.validators import SchemaError, SchemaParts, Validator, validator_of
 
 __all__ = [
     "FAILED",
@@ -29,6 +29,7 @@ __all__ = [
     "Problem",
     "SchemaError",
     "check_params",
+    "may_take_long",
     "model_error",
     "needs_folders",
     "path_text",
@@ -38,6 +39,7 @@ __all__ = [
 ]
 
 PROBLEMS_LIMIT: Final = 100
+SMALL: Final = 2_000
 CACHED_PLANS: Final = 4096
 _NOT_TEXT: Final = "the parameters hold half of a character, which is no text"
 
@@ -73,6 +75,7 @@ class Plan:
     definition: Definition
     schema: JsonObject
     validator: Validator
+    parts: SchemaParts
     is_ready: Callable[[dict[str, Any]], bool] | None
     is_file_tool: bool
     fill: Filler | None
@@ -128,6 +131,22 @@ def needs_folders(definition: Definition) -> bool:
     return _plan(definition).has_paths
 
 
+def may_take_long(params: Any) -> bool:
+    """Say whether params are so large that making them ready could hold up others."""
+    left, waiting = SMALL, [params]
+    while waiting and left > 0:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            waiting.extend(value.values())
+            left -= len(value)
+        elif isinstance(value, list):
+            waiting.extend(value)
+            left -= len(value)
+        elif isinstance(value, str):
+            left -= len(value) // 16
+    return left <= 0
+
+
 def sensitive_of(definition: Definition) -> tuple[str, ...]:
     """Name the params that are masked everywhere but on their way to the tool: names, and places such as `auth.pin`."""
     known = _plans.get(id(definition))
@@ -175,6 +194,7 @@ def _plan(definition: Definition) -> Plan:
         definition=definition,
         schema=schema,
         validator=validator,
+        parts=SchemaParts(schema),
         is_ready=validator.is_valid if is_plain else None,
         is_file_tool=is_file_tool,
         fill=fill,
@@ -234,7 +254,7 @@ def _mended(plan: Plan, params: dict[str, Any]) -> tuple[dict[str, Any], list[An
         return filled, [], []
     if filled is not params and plan.validator.is_valid(params):
         return params, [], []
-    mended = mend(plan.validator, filled, drops=plan.drops)
+    mended = mend(plan.validator, filled, parts=plan.parts, drops=plan.drops)
     document: dict[str, Any] = mended.document
     if not mended.errors and plan.fill is not None:
         # A text that was JSON may have brought objects whose members have defaults of their own.

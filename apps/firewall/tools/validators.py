@@ -1,8 +1,10 @@
 """Compiled schemas: made once, kept by digest."""
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from threading import Lock
 from typing import Final, TypeAlias
+from urllib.parse import quote
 
 import jsonschema_rs
 
@@ -11,6 +13,8 @@ from apps.firewall.tools.definition import JsonObject, schema_digest
 from apps.firewall.tools.formats import FORMATS
 
 CACHED_SCHEMAS: Final = 1024
+PARTS_LIMIT: Final = 256
+_ROOT_ID: Final = "urn:openclaw-admin:schema"
 
 Validator: TypeAlias = jsonschema_rs.Draft202012Validator
 
@@ -71,3 +75,35 @@ def validator_of(schema: JsonObject, digest: str | None = None) -> Validator:
         SchemaError: the schema is broken.
     """
     return _validators.get(schema, digest or schema_digest(schema))
+
+
+class SchemaParts:
+    """Parts of one schema as validators, each compiled when it is first asked for.
+
+    Compiling all of them at once takes minutes and gigabytes where parts refer to large others.
+    """
+
+    def __init__(self, schema: JsonObject) -> None:
+        self._root = {**{name: part for name, part in schema.items() if name != "$schema"}, "$id": _ROOT_ID}
+        self._made: dict[str, Validator | None] = {}
+
+    def validator(self, path: Sequence[str | int]) -> Validator | None:
+        """Give the validator of a part.
+
+        Args:
+            path: from the root of the schema, as errors have it in `schema_path`.
+        Returns:
+            None where a part cannot be used by itself, or too many were asked for already.
+        """
+        location = "".join(f"/{quote(str(step).replace('~', '~0').replace('/', '~1'))}" for step in path)
+        if location not in self._made:
+            if len(self._made) >= PARTS_LIMIT:
+                return None
+            self._made[location] = self._compiled(location)
+        return self._made[location]
+
+    def _compiled(self, location: str) -> Validator | None:
+        try:
+            return _compile({"$defs": {"root": self._root}, "$ref": f"{_ROOT_ID}#{location}"})
+        except SchemaError:  # an `$id` of its own, say: what its references mean is known in place only
+            return None

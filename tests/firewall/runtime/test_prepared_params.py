@@ -1,5 +1,7 @@
 """Params on their way through a call: what is approved, run and recorded, and what callers and records learn."""
 
+import asyncio
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -164,3 +166,15 @@ async def test_the_sensitive_params_of_a_tool_outside_the_set_are_named_in_the_d
     assert result.error is not None
     assert result.error["code"] == "tool_not_found"
     assert [note.sensitive for note in here.ledger.notes] == [("pin",)]
+
+
+async def test_a_call_with_thousands_of_values_holds_up_no_other() -> None:
+    here = world()
+    large = asyncio.create_task(invoke(call_of("count_words", tags=json.dumps([1] * 50_000)), here.ports))
+    await asyncio.sleep(0)
+
+    small = await invoke(call_of("count_words", limit=1), here.ports)
+
+    assert small.status == "completed"
+    assert not large.done()
+    assert (await large).status == "completed"

@@ -323,11 +323,23 @@ def test_half_a_character_is_refused_as_no_text() -> None:
     assert places(answer.problems) == [("", "type_mismatch")]
 
 
-def test_a_thousand_wrong_items_are_mended_or_told_in_time() -> None:
+def test_thousands_of_wrong_items_are_mended_or_told_in_time() -> None:
     definition = tool({"ids": {"type": "array", "items": {"anyOf": [{"type": "integer"}, {"type": "null"}]}}})
 
     assert prepared(definition, ids=["1"] * 100).params == {"ids": [1] * 100}
-    assert 1 <= len(prepared(definition, ids=["x"] * 1_000).problems) <= 100
+    assert 1 <= len(prepared(definition, ids=["x"] * 3_000).problems) <= 100
+    assert places(prepared(tool({"ids": {"type": "array"}}), ids="a," * 400_000).problems) == [("ids", "type_mismatch")]
+
+
+def test_nested_unions_are_mended_to_the_ground_or_given_up_in_time() -> None:
+    node = {"anyOf": [{"type": "integer"}, {"type": "array", "items": {"$ref": "#/$defs/n"}}]}
+    definition = tool({"t": {"$ref": "#/$defs/n"}}, schema={"$defs": {"n": node}})
+    sent: Any = "1"
+    for _ in range(20):
+        sent = [sent, "2"]
+
+    assert prepared(definition, t=["1", ["2", ["3"]]]).params == {"t": [1, [2, [3]]]}
+    assert places(prepared(definition, t=[sent, "x"]).problems) == [("t", "any_of_mismatch")]
 
 
 def test_what_was_sent_is_not_changed() -> None:
