@@ -7,9 +7,10 @@ stands in its place.
 import json
 import posixpath
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -174,14 +175,15 @@ def secrets_shown(source: DiscoverySource) -> tuple[SecretShown, ...]:
 
 
 def source_connection(source: DiscoverySource) -> Connection:
-    """Make the connection of a source as it is set now.
+    """Make the connection of a source as it is set now; keys and records of this installation are closed to it.
 
     Raises:
         ConnectionInvalidError, SecretMissingError, UnsealError.
     """
-    return read_connection(
+    connection = read_connection(
         source=source.key, kind=source.kind, settings=source.settings, secrets=source_secrets(source)
     )
+    return replace(connection, closed=(str(settings.VAR_DIR), str(settings.KEYS_DIR)))
 
 
 def setting_of(source: DiscoverySource, name: str) -> Any:

@@ -100,6 +100,7 @@ class Connection:
         secrets: of the source, for configs of tools that name them.
         ca: certificates in PEM, the only ones to trust; empty trusts those of the system.
         settings: all of them as the record has them, secrets by name.
+        closed: folders that no process of a source may read, nor a folder around them.
     """
 
     source: str
@@ -114,6 +115,7 @@ class Connection:
     rules: AddressRules = field(default_factory=AddressRules)
     ca: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
+    closed: tuple[str, ...] = ()
 
 
 class Connections(Protocol):

@@ -7,6 +7,7 @@ no message ends the connection.
 import asyncio
 import contextlib
 import json
+import os
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -18,6 +19,7 @@ import anyio
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
+from apps.firewall.sandbox.landlock import is_beneath
 from apps.firewall.sandbox.limits import Limits
 from apps.firewall.sandbox.pipes import PipedProcess, piped_process
 from apps.firewall.tools.connections import Connection
@@ -159,11 +161,13 @@ async def stdio_wire(connection: Connection) -> AsyncIterator[Wire]:
     network only where `settings.network` says so.
 
     Raises:
-        McpSettingsError: there is no command, or no such program or folder.
+        McpSettingsError: there is no command, no such program or folder, or a folder is closed to it.
     """
+    options = dict(connection.settings)
+    readable = [*_files(connection.command[1:]), *_paths(options.get("paths"))]
+    _check_open(connection, readable)
     with _folder(connection) as folder:
         program = _program(connection, folder)
-        options = dict(connection.settings)
         async with (
             piped_process(
                 connection.command,
@@ -174,7 +178,7 @@ async def stdio_wire(connection: Connection) -> AsyncIterator[Wire]:
                 time_limit_s=LIFETIME_S,
                 error_limit_bytes=ERRORS_KEPT_BYTES,
                 network=options.get("network") is True,
-                readable=[*_files(connection.command[1:]), *_paths(options.get("paths"))],
+                readable=readable,
             ) as process,
             _carried(_Speech(process)) as wire,
         ):
@@ -209,6 +213,14 @@ def _folder(connection: Connection) -> Iterator[str]:
         yield made
     finally:
         shutil.rmtree(made, ignore_errors=True)
+
+
+def _check_open(connection: Connection, readable: list[str]) -> None:
+    closed = [os.path.realpath(each) for each in connection.closed]
+    for path in (*readable, *([connection.cwd] if connection.cwd else ())):
+        real = os.path.realpath(path)
+        if any(is_beneath(real, each) or is_beneath(each, real) for each in closed):
+            raise McpSettingsError(f"`{path}` overlaps the folder of keys and records")
 
 
 def _program(connection: Connection, folder: str) -> str:

@@ -5,6 +5,7 @@ import contextlib
 import os
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -172,6 +173,22 @@ async def test_a_program_outside_the_folders_of_programs_does_not_start(connect:
 @pytest.mark.parametrize("cwd", ["/", "relative", "/no/such/folder"])
 async def test_a_folder_that_no_server_may_work_in_is_refused(connect: Connect, cwd: str) -> None:
     assert isinstance(await fails_to_open(connect(cwd=cwd)), McpSettingsError)
+
+
+@pytest.mark.parametrize("asked", [{"cwd": "keys/below"}, {"cwd": "."}, {"settings": {"paths": ["keys"]}}])
+async def test_the_keys_of_the_installation_are_closed_to_it(
+    connect: Connect, tmp_path: Path, asked: dict[str, Any]
+) -> None:
+    (tmp_path / "keys/below").mkdir(parents=True)
+    if "cwd" in asked:
+        asked = {"cwd": str(tmp_path / asked["cwd"])}
+    else:
+        asked = {"settings": {"paths": [str(tmp_path / "keys")]}}
+
+    fault = await fails_to_open(connect(closed=(str(tmp_path / "keys"),), **asked))
+
+    assert isinstance(fault, McpSettingsError)
+    assert "keys and records" in str(fault)
 
 
 async def test_a_server_that_dies_in_a_call_is_told_with_its_exit_code(connect: Connect) -> None:
