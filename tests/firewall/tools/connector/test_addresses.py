@@ -3,7 +3,7 @@
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apps.firewall.tools.connector.addresses import address_class, address_problem
@@ -82,11 +82,13 @@ def test_each_address_is_named(address: str, kind: str) -> None:
     assert (address_problem(ip_address(address)) is None) == (kind == "public")
 
 
+@settings(deadline=None)
 @given(within(CLOSED_V4) | within(CLOSED_V6))
 def test_nothing_inside_a_closed_range_is_public(address: IPv4Address | IPv6Address) -> None:
     assert address_problem(address) is not None
 
 
+@settings(deadline=None)
 @given(V4 | V6)
 def test_what_is_public_here_is_never_private_for_the_standard_library(address: IPv4Address | IPv6Address) -> None:
     if address_problem(address) is None:
@@ -95,11 +97,13 @@ def test_what_is_public_here_is_never_private_for_the_standard_library(address: 
         assert is_nat64 or not (plain.is_private or plain.is_reserved or plain.is_multicast or plain.is_loopback)
 
 
+@settings(deadline=None)
 @given(V4)
 def test_an_ipv4_address_inside_another_is_judged_like_itself(address: IPv4Address) -> None:
     assert address_class(mapped(address)) == address_class(nat64(address)) == address_class(address)
 
 
+@settings(deadline=None)
 @given(V4, st.integers(0, 30))
 def test_a_range_opens_its_own_addresses_but_no_metadata_service(address: IPv4Address, length: int) -> None:
     network = str(IPv4Network((address, length), strict=False))
@@ -107,6 +111,7 @@ def test_a_range_opens_its_own_addresses_but_no_metadata_service(address: IPv4Ad
         assert (address_problem(spelling, [network]) is None) == (address_class(address) != "metadata")
 
 
+@settings(deadline=None)
 @given(V4, V4)
 def test_a_range_opens_nothing_outside_it(address: IPv4Address, other: IPv4Address) -> None:
     network = IPv4Network((other, 24), strict=False)

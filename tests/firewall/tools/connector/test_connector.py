@@ -218,7 +218,7 @@ async def test_a_body_that_drips_is_ended_in_time() -> None:
         begun = time.monotonic()
         with pytest.raises(TimeLimitError) as caught:
             await connector(server).post(server.url(), b"{}", time_limit_s=0.2)
-        assert time.monotonic() - begun < 1
+        assert time.monotonic() - begun < 5
     assert caught.value.was_sent
 
 
@@ -320,7 +320,7 @@ async def test_a_foreign_client_gets_errors_of_its_own_library() -> None:
 
     async with serving(silent) as server, httpx2.AsyncClient(transport=connector(server).transport()) as client:
         with pytest.raises(httpx2.ReadTimeout):
-            await client.get(server.url(), timeout=0.05)
+            await client.get(server.url(), timeout=httpx2.Timeout(5, read=0.05))
     async with httpx2.AsyncClient(transport=connector(server).transport()) as client:
         with pytest.raises(ConnectorError, match="does not answer"):
             await client.get(server.url())
@@ -339,8 +339,8 @@ async def test_connections_are_used_again_only_by_whoever_drives_the_transport()
     async def twice(request: bytes, writer: asyncio.StreamWriter) -> None:
         writer.write(OK)
         await writer.drain()
-        await asyncio.sleep(0.5)
+        await asyncio.sleep(5)
 
     async with serving(twice) as server:
         await connector(server).get(server.url())
-        await asyncio.wait_for(server.hung_up.wait(), 1)
+        await asyncio.wait_for(server.hung_up.wait(), 5)

@@ -2,7 +2,7 @@
 
 import httpx2
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apps.firewall.tools.connections import AddressRules
@@ -129,6 +129,7 @@ def test_ports_and_schemes_go_by_the_rules() -> None:
         check_url("http://tools.example/", AddressRules(schemes=("https",)))
 
 
+@settings(deadline=None)
 @given(
     st.text(alphabet=st.characters(max_codepoint=0x2FF), max_size=40)
     | st.text(alphabet="htps:/.@[]%#?0x127\\a", max_size=30)

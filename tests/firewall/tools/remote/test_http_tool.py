@@ -104,14 +104,19 @@ def connected(server: Server, **changes: Any) -> Connection:
 
 
 async def ask(
-    server: Server, definition: Definition | None = None, *, host: str = "tools.test", **of: Any
+    server: Server,
+    definition: Definition | None = None,
+    *,
+    host: str = "tools.test",
+    timeout_ms: int = 10_000,
+    **of: Any,
 ) -> ToolOutcome:
     return await run_http_tool(
         HttpExecutor(url=server.url("/call?x=1", host), source="test"),
         definition or Definition(name="some_tool"),
         {"q": "ü"},
         connection=connected(server, **of),
-        timeout_ms=300,
+        timeout_ms=timeout_ms,
         call_id="call_1",
         resolve=names(),
     )
@@ -216,7 +221,7 @@ async def test_a_server_that_is_too_slow_leaves_it_unknown_what_was_done() -> No
         await asyncio.sleep(5)
 
     async with serving(silent) as server:
-        outcome = await ask(server)
+        outcome = await ask(server, timeout_ms=300)
     assert outcome.ended == "unknown"
     assert outcome.error == {"code": "time_limit", "message": "no complete answer in 0.3 s"}
 
@@ -260,4 +265,4 @@ async def test_a_call_that_is_cancelled_closes_its_connection() -> None:
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        await asyncio.wait_for(server.hung_up.wait(), 2)
+        await asyncio.wait_for(server.hung_up.wait(), 4)

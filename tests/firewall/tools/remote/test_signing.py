@@ -11,7 +11,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apps.firewall.tools.connections import ConnectionInvalidError, read_connection
@@ -66,6 +66,7 @@ def test_a_key_that_cannot_sign_is_found_when_it_is_entered_and_not_told() -> No
         assert key not in str(caught.value.details)
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=50), st.binary(max_size=50))
 def test_another_body_has_another_signature(body: bytes, other: bytes) -> None:
     signing = Signing(algorithm="hmac-sha256", key="a-key-of-both-sides")
