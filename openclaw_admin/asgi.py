@@ -21,7 +21,7 @@ from openclaw_admin import health, lifespan, sockets
 from openclaw_admin.requests import Application, Receive, RequestLog, Scope, Send
 from openclaw_admin.wsgi import application as wsgi_application
 
-AGENTS_PATH = re.compile(r"/api/v1/(decisions|calls)(/.*)?|/api/v1/approvals/[^/]+/wait")
+AGENTS_PATH = re.compile(r"/api/v1/(decisions|calls)(/.*)?|/api/v1/(tools|turns)|/api/v1/approvals/[^/]+/wait")
 HEALTH = {"/healthz": health.healthz, "/readyz": health.readyz}
 
 django_application = WSGIMiddleware(cast("Any", wsgi_application), workers=settings.WEB_THREADS)

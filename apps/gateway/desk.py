@@ -15,6 +15,7 @@ from apps.approvals.errors import ApprovalError
 from apps.approvals.selectors import approvals_runnable
 from apps.approvals.services import approval_claim, approval_finish, approvals_expire
 from apps.audit.services import boot_id
+from apps.firewall.engine.source import ToolEntry
 from apps.firewall.errors import FirewallError
 from apps.firewall.runtime.call import Action, Call, CallResult
 from apps.firewall.runtime.invoke import invoke, resume
@@ -66,6 +67,10 @@ class Desk:
         """
         self.check()
         return self._track(call, invoke(call, self._ports))
+
+    def runs(self, tool: ToolEntry) -> bool:
+        """Say whether a tool can run here."""
+        return self._ports.executor.runs(tool)
 
     def check(self) -> None:
         """Let through whoever wants to begin a call.

@@ -11,6 +11,7 @@ import structlog
 from apps.events.listener import subscribe
 from apps.events.notices import RECONNECTED, Notice
 from apps.gateway.desk import Desk
+from apps.gateway.listings import Listings
 from apps.gateway.live import LiveSnapshots
 from apps.gateway.tokens import Tokens
 from apps.gateway.tool_states import LiveToolStates
@@ -32,8 +33,10 @@ class Gateway:
     tool_states: LiveToolStates
     tokens: Tokens
     desk: Desk
+    listings: Listings = field(default_factory=Listings)
     unsubscribe: Callable[[], None] = lambda: None
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
+    loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
 
 
 _gateway: Gateway | None = None

@@ -13,7 +13,7 @@ from django.db import InterfaceError, OperationalError
 from apps.firewall.errors import FirewallError
 from apps.gateway.counters import counters
 from apps.gateway.lifecycle import Gateway, gateway
-from apps.gateway.runtime_api import approvals, calls, decisions
+from apps.gateway.runtime_api import approvals, calls, decisions, tools, turns
 from apps.gateway.runtime_api.http import Problem, Receive, Request, Scope, Send, answer, problem_of
 from apps.gateway.tokens import TokenGrant
 
@@ -40,6 +40,8 @@ ROUTES: tuple[Route, ...] = (
     _route("/api/v1/decisions", {"POST": decisions.ask}),
     _route("/api/v1/calls", {"POST": calls.make}),
     _route("/api/v1/calls/{id}", {"GET": calls.read}),
+    _route("/api/v1/tools", {"GET": tools.offer}),
+    _route("/api/v1/turns", {"POST": turns.make}),
     _route("/api/v1/approvals/{id}/wait", {"GET": approvals.wait}),
 )
 _EXACT = {route.path: route for route in ROUTES if "{" not in route.path}

@@ -2,170 +2,9 @@
 
 from typing import Any
 
-TEXT_FACTS = (
-    "session_key",
-    "spawned_by",
-    "provider",
-    "model_id",
-    "channel",
-    "account_id",
-    "group_id",
-    "group_channel",
-    "group_space",
-    "sender_id",
-    "sender_username",
-    "sender_name",
-    "sender_e164",
-)
-CONTEXT = {
-    "type": "object",
-    "description": "What the caller knows about the conversation; members it does not know are left out.",
-    "properties": {
-        **{name: {"type": "string"} for name in TEXT_FACTS},
-        "sender_is_owner": {"type": ["boolean", "null"]},
-        "sandboxed": {"type": "boolean"},
-        "subagent_depth": {"type": "integer", "minimum": 0},
-        "runtime_tools": {"type": "array", "items": {"type": "string"}},
-        "inherit_runtime_tools": {"type": "boolean"},
-    },
-    "additionalProperties": False,
-}
-ASKER = {
-    "agent": {"type": "string", "minLength": 1, "maxLength": 512, "description": "Id of the agent that asks."},
-    "session": {"type": "string", "description": "Session key, for example `agent:bot:main`."},
-    "tool": {"type": "string", "minLength": 1, "maxLength": 512},
-    "context": {"$ref": "#/components/schemas/AgentContext"},
-}
-ENVIRONMENT = {
-    "environment": {"type": "string", "description": "Slug; the token's own or the default one when absent."}
-}
-WARNINGS = {
-    "type": "array",
-    "description": "What to know although it goes on: the tool is deprecated, a param was left out.",
-    "items": {
-        "type": "object",
-        "required": ["path", "code", "message"],
-        "properties": {name: {"type": "string"} for name in ("path", "code", "message")},
-    },
-}
+from apps.gateway.runtime_api.openapi_schemas import CONTEXT, ENVIRONMENT, SCHEMAS, SPEAKER
 
-SCHEMAS: dict[str, Any] = {
-    "AgentContext": CONTEXT,
-    "AgentProblem": {
-        "type": "object",
-        "required": ["code", "message", "details"],
-        "properties": {
-            "code": {"type": "string"},
-            "message": {"type": "string"},
-            "details": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "required": ["path", "code", "message"],
-                    "properties": {name: {"type": "string"} for name in ("path", "code", "message")},
-                },
-            },
-        },
-    },
-    "AgentDecisionRequest": {
-        "type": "object",
-        "required": ["agent", "tool"],
-        "properties": {**ASKER, **ENVIRONMENT},
-    },
-    "AgentDecisionBatch": {
-        "type": "object",
-        "required": ["decisions"],
-        "properties": {
-            "decisions": {
-                "type": "array",
-                "minItems": 1,
-                "maxItems": 1000,
-                "items": {"type": "object", "required": ["agent", "tool"], "properties": ASKER},
-            },
-            **ENVIRONMENT,
-        },
-    },
-    "AgentDecision": {
-        "type": "object",
-        "required": ["tool", "allowed", "reason"],
-        "properties": {
-            "tool": {"type": "string"},
-            "allowed": {"type": "boolean"},
-            "reason": {"type": "string", "examples": ["allowed", "not_offered", "no_publication", "tool_disabled"]},
-            "snapshot": {"type": ["string", "null"], "description": "Digest of the snapshot that decided."},
-            "warnings": WARNINGS,
-            **{
-                name: {"type": ["string", "null"], "description": "Only for tokens with the right `explain`."}
-                for name in ("layer", "label", "rule", "message")
-            },
-        },
-    },
-    "AgentDecisions": {
-        "type": "object",
-        "required": ["decisions", "snapshot"],
-        "properties": {
-            "decisions": {"type": "array", "items": {"$ref": "#/components/schemas/AgentDecision"}},
-            "snapshot": {"type": ["string", "null"]},
-        },
-    },
-    "AgentCallRequest": {
-        "type": "object",
-        "required": ["agent", "tool"],
-        "properties": {
-            **ASKER,
-            "params": {"type": "object", "additionalProperties": True},
-            "wait_ms": {"type": "integer", "minimum": 0, "maximum": 30000, "default": 30000},
-            "idempotency": {
-                "type": "string",
-                "maxLength": 200,
-                "description": "The same key with the same body is the same call; also as header `Idempotency-Key`.",
-            },
-            **ENVIRONMENT,
-        },
-        "additionalProperties": False,
-    },
-    "AgentCall": {
-        "type": "object",
-        "required": ["id", "status"],
-        "properties": {
-            "id": {"type": "string", "examples": ["call_01jd3v8m8qf6v9c0k2t4x6z8ab"]},
-            "status": {"type": "string", "enum": ["completed", "failed", "denied", "unknown"]},
-            "result": {"type": ["object", "null"], "additionalProperties": True},
-            "error": {"oneOf": [{"$ref": "#/components/schemas/AgentProblem"}, {"type": "null"}]},
-            "duration_ms": {"type": ["integer", "null"]},
-            "decision": {
-                "type": ["object", "null"],
-                "properties": {"verdict": {"type": "string"}, "reason": {"type": "string"}},
-            },
-            "warnings": WARNINGS,
-        },
-    },
-    "AgentCallOpen": {
-        "type": "object",
-        "required": ["id", "status"],
-        "properties": {
-            "id": {"type": "string"},
-            "status": {"type": "string", "enum": ["awaiting_approval", "running"]},
-            "approval": {
-                "type": "object",
-                "properties": {"id": {"type": "string"}, "expires_at": {"type": "string", "format": "date-time"}},
-            },
-        },
-    },
-    "AgentApproval": {
-        "type": "object",
-        "required": ["id", "call", "state", "decision", "reason", "expires_at"],
-        "properties": {
-            "id": {"type": "string"},
-            "call": {"type": "string"},
-            "state": {"type": "string"},
-            "decision": {"type": ["string", "null"], "enum": ["allow-once", "allow-always", "deny", None]},
-            "reason": {"type": "string"},
-            "expires_at": {"type": "string", "format": "date-time"},
-            "decided_at": {"type": ["string", "null"], "format": "date-time"},
-        },
-    },
-}
+__all__ = ["PATHS", "SCHEMAS"]
 
 PROBLEMS = {
     "400": "No JSON, nested too deep, or the client went away.",
@@ -215,6 +54,21 @@ def _id(text: str) -> dict[str, Any]:
     return {"name": "id", "in": "path", "required": True, "description": text, "schema": {"type": "string"}}
 
 
+def _query(name: str, text: str, schema: dict[str, Any] | None = None, *, required: bool = False) -> dict[str, Any]:
+    shape = schema or {"type": "string"}
+    return {"name": name, "in": "query", "description": text, "required": required, "schema": shape}
+
+
+def _facts() -> list[dict[str, Any]]:
+    """List the facts of a context as parameters of a query, without those that have a parameter of their own."""
+    stated = {"provider", "model_id"}
+    return [
+        _query(name, "A fact of the context.", {**schema, "type": "boolean"} if "null" in schema["type"] else schema)
+        for name, schema in CONTEXT["properties"].items()
+        if name not in stated
+    ]
+
+
 DONE = ("How the call ended.", "AgentCall")
 OPEN = ("The call runs, or waits for a person.", "AgentCallOpen")
 
@@ -247,6 +101,41 @@ PATHS: dict[str, Any] = {
             parameters=[_id("Id of the call."), _wait(0)],
         )
     },
+    "/api/v1/tools": {
+        "get": _operation(
+            "tools_offer",
+            "Give the tools that a context may use, ready to be sent to its model",
+            _responses(
+                {"200": ("Members of the provider's request.", "AgentTools")},
+                ("404", "`tool_choice` names no tool of this context."),
+            ),
+            parameters=[
+                _query("agent", "Id of the agent.", required=True),
+                _query("provider", SPEAKER["provider"]["description"], SPEAKER["provider"], required=True),
+                _query("model", "Id of the model.", SPEAKER["model"]),
+                _query("form", SPEAKER["form"]["description"], SPEAKER["form"]),
+                _query("session", "Session key, for example `agent:bot:main`."),
+                _query("tool_choice", "`auto`, `none`, `required`, or the one tool that must be called."),
+                _query("runnable", "Leave out what cannot run here.", {"type": "boolean", "default": False}),
+                _query("environment", ENVIRONMENT["environment"]["description"]),
+                *_facts(),
+            ],
+        )
+    },
+    "/api/v1/turns": {
+        "post": _operation(
+            "turns_make",
+            "Run the calls of a model's reply and answer in its provider's form",
+            _responses(
+                {
+                    "200": ("The messages that answer the calls.", "AgentTurn"),
+                    "202": ("A call runs, or waits for a person.", "AgentTurnOpen"),
+                },
+                ("409", "The turn's name was used for other calls."),
+            ),
+            requestBody={"required": True, "content": _content("AgentTurnRequest")},
+        )
+    },
     "/api/v1/approvals/{id}/wait": {
         "get": _operation(
             "approvals_wait",
@@ -256,11 +145,3 @@ PATHS: dict[str, Any] = {
         )
     },
 }
-
-
-def _either(*names: str) -> dict[str, Any]:
-    return {"oneOf": [{"$ref": f"#/components/schemas/{name}"} for name in names]}
-
-
-SCHEMAS["AgentDecisionQuestion"] = _either("AgentDecisionRequest", "AgentDecisionBatch")
-SCHEMAS["AgentDecisionAnswer"] = _either("AgentDecision", "AgentDecisions")

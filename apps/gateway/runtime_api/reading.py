@@ -71,7 +71,7 @@ def read_asker(grant: TokenGrant, body: Any, details: Details, *, place: str = "
         return None
     prefix = f"{place}." if place else ""
     caller = read_caller(grant, body, details, prefix=prefix)
-    tool = _text(body, "tool", details, prefix)
+    tool = read_text(body, "tool", details, prefix)
     if tool is None or caller is None:
         return None
     return Asker(caller.agent, tool, caller.context)
@@ -84,8 +84,8 @@ def read_caller(grant: TokenGrant, body: Mapping[str, Any], details: Details, *,
         Problem: 403, the token may not speak for this agent.
     """
     before = len(details)
-    agent = _text(body, "agent", details, prefix)
-    session = _text(body, "session", details, prefix) if body.get("session") is not None else None
+    agent = read_text(body, "agent", details, prefix)
+    session = read_text(body, "session", details, prefix) if body.get("session") is not None else None
     context = _context(body.get("context"), details, prefix)
     if agent is None or context is None or len(details) > before:
         return None
@@ -131,7 +131,8 @@ def _context(value: Any, details: Details, prefix: str) -> CallContext | None:
     return context
 
 
-def _text(body: Mapping[str, Any], name: str, details: Details, prefix: str) -> str | None:
+def read_text(body: Mapping[str, Any], name: str, details: Details, prefix: str = "") -> str | None:
+    """Read a text that must be there and not blank; a mistake is added to `details`."""
     value = body.get(name)
     if isinstance(value, str) and value.strip() and len(value) <= TEXT_LIMIT:
         return value

@@ -1,0 +1,240 @@
+"""`POST /api/v1/turns`: run the tool calls of a model's reply one after the other, and answer in its provider's form.
+
+Nothing of a turn is kept but its calls. Each is bound to its own id by a key, so that the same request goes on with a
+turn where it stands: what ran is not run again.
+"""
+
+import hashlib
+import re
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from apps.accounts.access import Permission
+from apps.firewall.identifiers import new_id, show_id
+from apps.firewall.runtime.call import NOT_FOUND, Call, error_object
+from apps.firewall.tools.model_calls import TEXT_LIMIT, CallAnswer, ModelCall, Reply, answer_of
+from apps.firewall.tools.wire_names import tool_behind
+from apps.gateway.lifecycle import Gateway
+from apps.gateway.runtime_api.calls import WAIT_LIMIT_MS
+from apps.gateway.runtime_api.http import Problem, Request, mistakes
+from apps.gateway.runtime_api.performing import Performed, perform
+from apps.gateway.runtime_api.reading import Details, environment_of, read_key, require, whole_number
+from apps.gateway.runtime_api.speaking import MEMBERS, Speaker, read_speaker
+from apps.gateway.tokens import TokenGrant
+
+REPLIES: dict[str, tuple[type, str]] = {
+    "response": (dict, "an object"),
+    "chunks": (list, "a list"),
+    "stream": (str, "a text"),
+}
+BODY = MEMBERS | {"context", "wait_ms", "idempotency", "text_limit", *REPLIES}
+CALLS_LIMIT = 128
+NAME_LIMIT = 512
+TEXT_LIMIT_MAXIMUM = 1_000_000
+UNNAMED = "unnamed"
+NO_RESULT = frozenset({"failed", "denied", "unknown"})
+EVENT_END = re.compile(r"\r?\n\r?\n")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """A model's reply as it was sent, and what its calls are bound to."""
+
+    environment: str
+    speaker: Speaker
+    calls: tuple[ModelCall, ...]
+    key: str
+    text_limit: int
+    deadline: float
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A call of the turn and how far it came."""
+
+    asked: ModelCall
+    tool: str
+    performed: Performed
+
+    @property
+    def is_open(self) -> bool:
+        return self.performed.status == 202
+
+    @property
+    def error(self) -> dict[str, Any] | None:
+        """What went wrong, in the words for a model: a tool that it may not see is called as the model called it."""
+        content = self.performed.content
+        if self.performed.status in {200, 202}:
+            found: dict[str, Any] | None = content.get("error")
+            if found is None and content["status"] in NO_RESULT:
+                return error_object(content["status"], f"the call ended as {content['status']}")
+            return found
+        if content["code"] == NOT_FOUND:
+            return {**content, "message": f"no tool named `{self.asked.name}`"}
+        return content
+
+    def shown(self) -> dict[str, Any]:
+        """Tell programs of the call; its result stands in the messages, and whole at `GET /calls/{id}`."""
+        content, error = self.performed.content, self.error
+        is_hidden = error is not None and error["code"] == NOT_FOUND
+        return {
+            "id": show_id("call", self.performed.call_id),
+            "call_id": self.asked.id or None,
+            "tool": self.asked.name if is_hidden else self.tool,
+            "status": content["status"] if self.performed.status in {200, 202} else "denied",
+            "error": error,
+            "duration_ms": content.get("duration_ms"),
+            **({"approval": content["approval"]} if "approval" in content else {}),
+        }
+
+    def answer(self, text_limit: int) -> CallAnswer:
+        """Tell the model."""
+        content = self.performed.content if self.performed.status == 200 else {}
+        notes = [str(warning["message"]) for warning in content.get("warnings", [])]
+        return answer_of(self.asked, result=content.get("result"), error=self.error, text_limit=text_limit, notes=notes)
+
+
+async def make(current: Gateway, grant: TokenGrant, request: Request, _: str) -> tuple[int, Any]:
+    """Run what a model asked for, as far as the caller's time goes, and answer when all of it has an end."""
+    require(grant, Permission.CALLS_MAKE)
+    body = await request.json()
+    turn = _read(current, grant, body, request)
+    done: list[Done] = []
+    for place, asked in enumerate(turn.calls):
+        done.append(await _perform(current, grant, request, turn, place, asked))
+        if done[-1].is_open:
+            return 202, _open(turn, done)
+    form = turn.speaker.form
+    answers = [each.answer(turn.text_limit) for each in done]
+    return 200, {
+        "status": "completed" if done else "no_calls",
+        "append_to": form.APPEND_TO,
+        "messages": form.result_messages(answers, model=turn.speaker.model),
+        "calls": [each.shown() for each in done],
+    }
+
+
+async def _perform(
+    current: Gateway, grant: TokenGrant, request: Request, turn: Turn, place: int, asked: ModelCall
+) -> Done:
+    speaker = turn.speaker
+    snapshot = current.snapshots.live(turn.environment)
+    names = () if snapshot is None else snapshot.tool_names
+    tool = tool_behind(asked.name, names, speaker.form.NAMES)[:NAME_LIMIT] or UNNAMED
+    call = Call(
+        environment=turn.environment,
+        agent=speaker.caller.agent,
+        tool=tool,
+        params=asked.arguments or {},
+        context=speaker.caller.context,
+        actor=grant.actor,
+        requester=grant.requester,
+        trace_id=request.trace_id,
+        unreadable=asked.problem,
+        id=new_id(),
+    )
+    meant = [call.agent, call.context.to_json(), asked.name, asked.arguments, asked.problem]
+    performed = await perform(
+        current,
+        grant,
+        call,
+        key=_digest(["turn", speaker.form.KEY, turn.key, place, asked.id]),
+        body_digest=_digest(meant),
+        deadline=turn.deadline,
+    )
+    if performed.status == 503:
+        raise Problem(503, performed.content["code"], performed.content["message"])
+    return Done(asked, tool, performed)
+
+
+def _open(turn: Turn, done: list[Done]) -> dict[str, Any]:
+    """Say what waits, and how to go on. A provider takes the results of a turn together, so that none is told yet."""
+    calls = [each.shown() for each in done]
+    return {
+        "status": calls[-1]["status"],
+        "waiting": calls[-1],
+        "calls": calls,
+        "calls_left": len(turn.calls) - len(done),
+        "go_on": {
+            "method": "POST",
+            "path": "/api/v1/turns",
+            "idempotency": turn.key,
+            "message": "send the same request again, with this `idempotency`",
+        },
+    }
+
+
+def _read(current: Gateway, grant: TokenGrant, body: dict[str, Any], request: Request) -> Turn:
+    details: Details = [
+        {"path": name, "code": "unknown_field", "message": f"`{name}` is not part of a turn"}
+        for name in sorted(body.keys() - BODY)
+    ]
+    environment = environment_of(current, grant, body)
+    speaker = read_speaker(grant, body, details)
+    reply = _reply(body, details)
+    wait_ms = whole_number(body.get("wait_ms"), "wait_ms", details, default=WAIT_LIMIT_MS, maximum=WAIT_LIMIT_MS)
+    text_limit = whole_number(
+        body.get("text_limit"), "text_limit", details, default=TEXT_LIMIT, maximum=TEXT_LIMIT_MAXIMUM
+    )
+    key = read_key(body, request, details)
+    if speaker is None or reply is None or details:
+        raise mistakes(details)
+    calls = speaker.form.read_calls(reply)
+    if len(calls) > CALLS_LIMIT:
+        raise Problem(422, "too_many_calls", f"a turn may have {CALLS_LIMIT} calls, this one has {len(calls)}")
+    return Turn(
+        environment=environment,
+        speaker=speaker,
+        calls=calls,
+        key=key or _turn_key(speaker, reply, calls),
+        text_limit=text_limit,
+        deadline=time.monotonic() + wait_ms / 1000,
+    )
+
+
+def _turn_key(speaker: Speaker, reply: Reply, calls: tuple[ModelCall, ...]) -> str:
+    """Name a turn by what its provider says: the reply's id, else those of all calls; else it is a new one."""
+    identifier = speaker.form.reply_id(reply)
+    if identifier:
+        return _digest(["reply", identifier])
+    if calls and all(call.id for call in calls):
+        return _digest(["calls", *(call.id for call in calls)])
+    return show_id("turn", new_id())
+
+
+def _reply(body: dict[str, Any], details: Details) -> Reply | None:
+    given = [name for name in REPLIES if body.get(name) is not None]
+    if len(given) != 1:
+        message = "give one of `response` (an object), `chunks` (a list) and `stream` (the text of its events)"
+        details.append({"path": "response", "code": "required", "message": message})
+        return None
+    (name,) = given
+    value: Any = body[name]
+    kind, words = REPLIES[name]
+    is_right = isinstance(value, kind)
+    if not is_right:
+        details.append({"path": name, "code": "invalid", "message": f"`{name}` must be {words}"})
+        return None
+    try:
+        reply: Reply = _events(value) if name == "stream" else value
+    except ValueError as exc:
+        details.append({"path": "stream", "code": "invalid", "message": f"an event of `stream` is not JSON: {exc}"})
+        return None
+    return reply
+
+
+def _events(text: str) -> list[Any]:
+    """Read the data of server-sent events. Source: HTML, "Server-sent events"."""
+    events = []
+    for block in EVENT_END.split(text):
+        lines = [line[5:].removeprefix(" ") for line in block.splitlines() if line.startswith("data:")]
+        if lines and lines != ["[DONE]"]:
+            events.append(orjson.loads("\n".join(lines)))
+    return events
+
+
+def _digest(parts: list[Any]) -> str:
+    return hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()
