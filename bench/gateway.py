@@ -18,11 +18,11 @@ GOAL_RATIO, GOAL_P99_MS = 15, 5.0
 
 
 @contextmanager
-def served(name: str) -> Iterator[int]:
+def served(name: str, *, module: str = "bench._gateway_apps") -> Iterator[int]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port: int = free.getsockname()[1]
-    command = [sys.executable, "-m", "uvicorn", f"bench._gateway_apps:{name}", "--port", str(port)]
+    command = [sys.executable, "-m", "uvicorn", f"{module}:{name}", "--port", str(port)]
     process = subprocess.Popen([*command, "--lifespan", "off", "--log-level", "error", "--no-access-log"])
     try:
         until = time.monotonic() + 30
