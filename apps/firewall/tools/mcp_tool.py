@@ -1,5 +1,6 @@
 """Runs one call of a tool that an MCP server brings."""
 
+import asyncio
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, Final
@@ -62,6 +63,10 @@ async def _call(
 
     try:
         answer = await client.call(executor.tool, params, timeout_s=timeout_s)
+    except asyncio.CancelledError:
+        if sessions is not None:  # the server may still be at it, and the next call would wait behind
+            sessions.distrust(client)
+        raise
     except McpRefusedError as exc:
         return failed(exc.code, str(exc))
     except McpError as exc:

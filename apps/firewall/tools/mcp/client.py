@@ -1,6 +1,7 @@
 """One live connection to a server: greeted once, asked as often as one likes, every answer bounded in time."""
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -51,6 +52,9 @@ SECRET_LETTERS: Final = 6
 NO_ANSWER: Final = frozenset({CONNECTION_CLOSED, PARSE_ERROR})
 
 T = TypeVar("T")
+
+for _logger in ("mcp", "client", "httpx2"):  # they write what servers send, and full addresses, into our log
+    logging.getLogger(_logger).setLevel(logging.CRITICAL)
 
 WIRES: Final[Mapping[str, Callable[[Connection], AbstractAsyncContextManager[Wire]]]] = {
     "mcp_stdio": stdio_wire,

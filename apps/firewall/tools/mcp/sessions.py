@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 CLIENT: Final = "apps.firewall.tools.mcp.client"
 START_S: Final = 20.0
 IDLE_S: Final = 60.0
+AGE_LIMIT_S: Final = 1800.0  # half of what a process may live, so that none ends under a call
 OPEN_LIMIT: Final = 16
 
 
@@ -51,9 +52,10 @@ async def opened(connection: Connection, *, timeout_s: float = START_S) -> Async
 
 @dataclass(slots=True, eq=False)
 class _Kept:
-    """One source's client; `opening` ends when it is open, or could not be."""
+    """One source's client; `opening` ends when it is open, or could not be. `old_at` is in the loop's time."""
 
     opening: asyncio.Task["McpClient"]
+    old_at: float
     users: int = 0
     is_suspect: bool = False
     timer: asyncio.TimerHandle | None = None
@@ -65,7 +67,7 @@ class _Kept:
 
     @property
     def is_usable(self) -> bool:
-        if self.is_suspect:
+        if self.is_suspect or asyncio.get_running_loop().time() > self.old_at:
             return False
         client = self.client
         return not self.opening.done() or (client is not None and client.is_alive)
@@ -74,12 +76,13 @@ class _Kept:
 class McpSessions:
     """At most `OPEN_LIMIT` connections of one event loop.
 
-    A server that died, or did not answer in time, is not used again: the next call has a fresh one. Changed settings
-    or secrets make another connection.
+    A server that died, did not answer in time or is old is not used again: the next call has a fresh one. Changed
+    settings or secrets make another connection.
     """
 
-    def __init__(self, *, idle_s: float = IDLE_S, limit: int = OPEN_LIMIT) -> None:
+    def __init__(self, *, idle_s: float = IDLE_S, age_s: float = AGE_LIMIT_S, limit: int = OPEN_LIMIT) -> None:
         self._idle_s = idle_s
+        self._age_s = age_s
         self._limit = limit
         self._kept: dict[str, _Kept] = {}
         self._closing: set[asyncio.Task[None]] = set()
@@ -117,7 +120,8 @@ class McpSessions:
             if kept is not None:
                 self._forget(key, kept)
             self._make_room()
-            kept = self._kept[key] = _Kept(asyncio.create_task(_open(connection, timeout_s)))
+            old_at = asyncio.get_running_loop().time() + self._age_s
+            kept = self._kept[key] = _Kept(asyncio.create_task(_open(connection, timeout_s)), old_at)
         kept.users += 1
         if kept.timer is not None:
             kept.timer.cancel()

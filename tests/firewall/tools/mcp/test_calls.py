@@ -1,5 +1,6 @@
 """Calls to tools of servers: what becomes of every kind of answer, and of none."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -133,3 +134,14 @@ async def test_nobody_knows_what_a_server_did_that_took_a_call_and_gave_no_answe
 
     assert (outcome.ended, code_of(outcome)) == ("unknown", code)
     assert content_of(after)[0]["text"] == "again"
+
+
+async def test_a_cancelled_call_keeps_no_later_one_waiting(connect: Connect, sessions: McpSessions) -> None:
+    connection = connect()
+    await run(connection, "echo", sessions)
+    hanging = asyncio.create_task(run(connection, "hang", sessions, timeout_ms=30_000))
+    await asyncio.sleep(0.1)
+    hanging.cancel()
+    await asyncio.gather(hanging, return_exceptions=True)
+
+    assert (await run(connection, "echo", sessions)).ended == "completed"

@@ -92,6 +92,14 @@ async def test_one_that_nobody_uses_is_closed(connect: Connect) -> None:
     await sessions.close()
 
 
+async def test_an_old_one_is_replaced(connect: Connect) -> None:
+    sessions = McpSessions(age_s=0.0)
+    connection = connect()
+
+    assert await pid_of(sessions, connection) != await pid_of(sessions, connection)
+    await sessions.close()
+
+
 async def test_one_that_cannot_be_opened_fails_each_time_anew(sessions: McpSessions, connect: Connect) -> None:
     for _ in range(2):
         with pytest.raises(McpError, match="no licence"):
