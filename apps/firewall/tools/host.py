@@ -237,9 +237,10 @@ def definition_of(offer: "Offer", *, is_eager: bool) -> Answer:
         return failure("verify", "definition_invalid", f"the definition is no JSON: {told(exc)}")
     if is_eager:
         try:
-            with asyncio.Runner() as runner:
-                settle(runner, offer.initialise)
-                settle(runner, offer.close)
+            runner = asyncio.Runner()  # as it is, it makes no loop before one is needed
+            settle(runner, offer.initialise)
+            settle(runner, offer.close)
+            runner.close()
         except (Exception, SystemExit) as exc:  # noqa: BLE001 - an author's own code may raise anything
             return failure("initialise", "initialise_failed", told(exc))
     return {"definition": definition}

@@ -1,14 +1,19 @@
 """A JSON Schema out of a signature, and arguments out of checked parameters."""
 
+import contextlib
 import copy
 import inspect
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import field, make_dataclass
-from typing import Any, Final, get_type_hints
+from collections.abc import Callable, Mapping
+from enum import Enum
+from functools import lru_cache
+from typing import TYPE_CHECKING, Annotated, Any, Final, NotRequired, cast, get_args, get_origin, get_type_hints
 
 from apps.firewall.tools.authoring.context import ToolContext
 from apps.firewall.tools.authoring.docstrings import read_docstring
 from apps.firewall.tools.authoring.errors import SignatureError, ToolError
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 Schema = dict[str, Any]
 _NULL: Final = {"type": "null"}
@@ -27,20 +32,11 @@ class Signature:
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        from pydantic import TypeAdapter
-        from pydantic.errors import PydanticUserError
-
         self._function = function
-        members = self._members()
-        extra = "allow" if self._is_open else "forbid"
-        shape = make_dataclass("Params", members, kw_only=True, namespace={"__pydantic_config__": {"extra": extra}})
-        try:
-            self._adapter: TypeAdapter[Any] = TypeAdapter(shape)
-            schema = self._adapter.json_schema()
-        except PydanticUserError as exc:
-            raise SignatureError(f"`{self._name}`: {str(exc).splitlines()[0]}") from exc
-        self._names = [name for name, *_ in members]
-        self.parameters = self._described(_plain(schema))
+        self._defaults: dict[str, Any] = {}
+        self._is_open = False
+        self._members = self._read_members()
+        self.parameters = self._described(self._schema())
 
     def arguments(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Turn parameters into the types of the signature: a date from its text, an object into its model.
@@ -50,45 +46,93 @@ class Signature:
         """
         from pydantic import ValidationError
 
-        known = {name: value for name, value in params.items() if name in self._names}
-        further = {name: value for name, value in params.items() if name not in self._names}
-        if further and not self._is_open:
-            raise ToolError(f"unknown parameters: {', '.join(sorted(further))}", code="parameter_validation_failed")
         try:
-            filled = self._adapter.validate_python(known)
+            filled: dict[str, Any] = self._adapter().validate_python(dict(params))
         except ValidationError as exc:
             told = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in exc.errors())
             raise ToolError(told, code="parameter_validation_failed") from exc
-        return {name: getattr(filled, name) for name in self._names} | further
+        return {name: copy.deepcopy(value) for name, value in self._defaults.items() if name not in filled} | filled
 
     @property
     def _name(self) -> str:
         return getattr(self._function, "__qualname__", repr(self._function))
 
-    def _members(self) -> list[tuple[str, Any, Any]]:
+    def _adapter(self) -> "TypeAdapter[Any]":
+        import typing_extensions
+        from pydantic import TypeAdapter
+
+        # A TypedDict, for it is made and read several times as fast as a model or a dataclass, and takes any name.
+        shape = cast(Any, typing_extensions).TypedDict("Params", self._members)
+        shape.__pydantic_config__ = {"extra": "allow" if self._is_open else "forbid"}
+        return TypeAdapter(shape)
+
+    def _schema(self) -> Schema:
+        """Make the schema, out of known parts where each parameter has a plain type of its own."""
+        from pydantic.errors import PydanticUserError
+
+        try:
+            parts = {name: _known_schema(hint) for name, hint in self._members.items()}
+            if any(part is None for part in parts.values()):
+                return _plain(self._adapter().json_schema())
+        except PydanticUserError as exc:
+            raise SignatureError(f"`{self._name}`: {str(exc).splitlines()[0]}") from exc
+        required = [name for name in parts if name not in self._defaults]
+        whole = {"type": "object", "properties": parts, "additionalProperties": self._is_open}
+        return _plain({**whole, "required": required} if required else whole)
+
+    def _read_members(self) -> dict[str, Any]:
+        from typing import NotRequired
+
         try:
             hints = get_type_hints(self._function, include_extras=True)
         except (NameError, TypeError, AttributeError) as exc:
             raise SignatureError(f"`{self._name}`: its annotations cannot be read: {exc}") from exc
-        self._is_open = False
-        members = []
+        members: dict[str, Any] = {}
         for parameter in inspect.signature(self._function).parameters.values():
+            hint = hints.get(parameter.name, Any)
             if parameter.kind is parameter.VAR_KEYWORD:
                 self._is_open = True
             elif parameter.kind in {parameter.POSITIONAL_ONLY, parameter.VAR_POSITIONAL}:
                 raise SignatureError(f"`{self._name}`: `{parameter.name}` cannot be given by name")
-            elif hints.get(parameter.name) is not ToolContext:
-                members.append((parameter.name, hints.get(parameter.name, Any), _default(parameter)))
+            elif hint is ToolContext:
+                continue
+            elif parameter.default is parameter.empty:
+                members[parameter.name] = hint
+            else:
+                members[parameter.name] = NotRequired[hint]
+                self._defaults[parameter.name] = parameter.default
         return members
 
     def _described(self, schema: Schema) -> Schema:
         said = read_docstring(inspect.getdoc(self._function) or "").params
-        for name, property_schema in schema.get("properties", {}).items():
-            if name in said and "description" not in property_schema:
-                property_schema["description"] = said[name]
-        schema.setdefault("properties", {})
+        for name, of_property in schema.setdefault("properties", {}).items():
+            if name in said and "description" not in of_property:
+                of_property["description"] = said[name]
+            if self._defaults.get(name) is not None and "default" not in of_property:
+                with contextlib.suppress(ValueError):  # a default that no JSON has is not shown
+                    of_property["default"] = _json(self._defaults[name])
         schema.pop("description", None)
         return schema
+
+
+def _known_schema(hint: Any) -> Schema | None:
+    """Describe a type on its own; None where the whole has to be read together: definitions, names from outside."""
+    inner = get_args(hint)[0] if get_origin(hint) is NotRequired else hint
+    if get_origin(inner) is Annotated:
+        return None
+    try:
+        hash(inner)
+    except TypeError:
+        return None
+    schema = _schema_of(inner)
+    return None if "$defs" in schema or "$ref" in schema else schema
+
+
+@lru_cache(maxsize=2048)
+def _schema_of(hint: Any) -> Schema:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(hint).json_schema()
 
 
 def context_parameter(function: Callable[..., Any]) -> str | None:
@@ -99,13 +143,15 @@ def context_parameter(function: Callable[..., Any]) -> str | None:
     return None
 
 
-def _default(parameter: inspect.Parameter) -> Any:
-    default = parameter.default
-    if default is parameter.empty:
-        return field()
-    if isinstance(default, Hashable):
-        return field(default=default)
-    return field(default_factory=lambda: copy.deepcopy(default))
+def _json(value: Any) -> Any:
+    if value is None or isinstance(value, str | int | float | bool):
+        return value.value if isinstance(value, Enum) else value
+    from pydantic_core import PydanticSerializationError, to_jsonable_python
+
+    try:
+        return to_jsonable_python(value)
+    except PydanticSerializationError as exc:
+        raise ValueError(str(exc)) from exc
 
 
 def _plain(schema: Schema, *, is_optional: bool = False) -> Schema:

@@ -85,6 +85,15 @@ def test_a_schema_says_what_the_signature_and_the_docstring_say() -> None:
     assert "'title'" not in str(schema)
 
 
+def test_marks_within_a_type_are_read_too() -> None:
+    def rate(marks: list[Annotated[int, Field(ge=1)]], other: Annotated[str, Field(pattern="^a")] = "a") -> None: ...
+
+    properties = Signature(rate).parameters["properties"]
+
+    assert properties["marks"] == {"type": "array", "items": {"type": "integer", "minimum": 1}}
+    assert properties["other"] == {"type": "string", "pattern": "^a", "default": "a"}
+
+
 def test_a_parameter_named_title_keeps_its_place() -> None:
     def note(title: str, default: int | None = None) -> None: ...
 
@@ -112,7 +121,7 @@ def test_arguments_that_do_not_fit_are_all_named() -> None:
     assert refusal.value.code == "parameter_validation_failed"
     assert "place.city: Field required" in refusal.value.message
     assert "days: Input should be less than or equal to 14" in refusal.value.message
-    with pytest.raises(ToolError, match="unknown parameters: more"):
+    with pytest.raises(ToolError, match="more: Extra inputs are not permitted"):
         Signature(weather).arguments({"place": {"city": "x"}, "more": 1})
 
 
