@@ -16,6 +16,7 @@ from apps.firewall.tools.schema.acceptance import (
     Family,
     gemini_problem,
     places,
+    refusals,
     unresolved,
 )
 from apps.firewall.tools.schema.array_items import describe_items
@@ -29,7 +30,9 @@ _NARROWER: Final = {("number", "integer"), ("integer", "number")}
 
 
 def fit(schema: Any, family: Family, log: ChangeLog) -> Any:
-    """Return a schema that an endpoint of a family accepts, given one that is normalised for it."""
+    """Return a schema that an endpoint of a family accepts, given a normalised one; most stay as they are."""
+    if not refusals(schema, family):
+        return schema
     if _has_refused_reference(schema, family):
         schema = _self_contained(schema, log)
     result = _object(schema, log)
@@ -54,12 +57,7 @@ def _has_reference(node: Any) -> bool:
 
 def _self_contained(schema: dict[str, Any], log: ChangeLog) -> Any:
     """Return a schema without references and without definitions."""
-    result = _without_references(replace_references(schema, log), log, "")
-    if isinstance(result, dict):
-        for table in DEFINITIONS:
-            if result.pop(table, None) is not None:
-                log.removed("", table, Cause.DEFINITIONS_UNUSED)
-    return result
+    return _without_references(replace_references(schema, log), log, "")
 
 
 def _object(schema: Any, log: ChangeLog) -> dict[str, Any]:
@@ -135,9 +133,12 @@ def _without_references(node: Any, log: ChangeLog, path: str) -> Any:
         return with_annotations(node, {}, ANNOTATIONS)
     result = dict(node)
     for key, value in node.items():
-        if key in LITERAL or key in DEFINITIONS or not isinstance(value, dict | list):
+        if key in DEFINITIONS:
+            log.removed(path, key, Cause.DEFINITIONS_UNUSED)
+            del result[key]
+        elif key in LITERAL or not isinstance(value, dict | list):
             continue
-        if key in MAPS and isinstance(value, dict):
+        elif key in MAPS and isinstance(value, dict):
             result[key] = {
                 name: _without_references(each, log, f"{path}/{key}/{escape(name)}") for name, each in value.items()
             }
@@ -267,6 +268,6 @@ def _with_declared(schema: dict[str, Any], log: ChangeLog, path: str) -> dict[st
     )
     if kept:
         schema["required"] = kept
-    if kept != required:
-        log.removed(path, "required", Cause.REQUIRED_UNDECLARED)
+    if kept != required or not kept:
+        log.removed(path, "required", Cause.REQUIRED_UNDECLARED if required else Cause.REQUIRED_EMPTY)
     return schema

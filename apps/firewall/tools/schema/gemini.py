@@ -85,6 +85,8 @@ class GeminiCleaner:
             flat = self._flattened(node, cleaned, key, variants, path, (start, before))
             if flat is not None:
                 return self._with_declared(flat, path)
+            if len(variants) < len(node[key]):
+                self.log.converted(path, key, Cause.UNION_WITHOUT_NULL)
         return self._with_declared(cleaned, path)
 
     def _simplified(

@@ -119,9 +119,9 @@ class ModelCompat:
 NO_COMPAT: Final = ModelCompat()
 
 
-def read_compat(document: Mapping[str, Any] | None) -> ModelCompat:
+def read_compat(document: object) -> ModelCompat:
     """Read the `compat` block of a model as OpenClaw's configuration writes it; unusable members mean nothing."""
-    if not document:
+    if not isinstance(document, Mapping):
         return NO_COMPAT
     profile = document.get("toolSchemaProfile")
     keywords = document.get("unsupportedToolSchemaKeywords")

@@ -109,8 +109,9 @@ class Grower:
         count = self.random.randint(1, 3)
         form = self.random.choice((self.place, self.place, self.object_, self.values))
         variants = [form(depth - 1) for _ in range(count)]
-        if self.random.random() < 0.4:
-            variants.append(self.random.choice(({"type": "null"}, {"const": None}, {"enum": [None]})))
+        if self.random.random() < 0.5:
+            null = self.random.choice(({"type": "null"}, {"const": None}, {"enum": [None]}))
+            variants = [null] if self.random.random() < 0.2 else [*variants, null]
         beside = self.object_(depth - 1) if self.random.random() < 0.3 else {}
         return {**beside, key: variants}
 

@@ -133,6 +133,7 @@ def test_a_root_union_tells_what_is_lost_with_it() -> None:
         ({"properties": {}, "required": ["a"]}, {"provider": "google"}, [("", "required", "required_undeclared")]),
         ({"properties": 5}, {"provider": "google"}, [("", "properties", "gemini_properties")]),
         ({"type": "string", "anyOf": []}, {"provider": "google"}, [("", "type", "type_beside_union")]),
+        ({"oneOf": [{"type": "null"}]}, {"provider": "google"}, [("", "oneOf", "union_without_null")]),
         ({"anyOf": [{"title": "a"}, {}]}, {"provider": "google"}, [("", "anyOf", "union_open")]),
         ({"anyOf": [{"title": "a"}]}, {"provider": "google"}, [("", "anyOf", "union_single")]),
         ({"$ref": "#/x"}, {"provider": "google"}, [("", "$ref", "reference_unresolved")]),
@@ -161,6 +162,21 @@ def test_what_an_endpoint_would_refuse_goes_and_is_told(
     provider = "google" if family is Family.GEMINI else family.value
     assert told_of_property(schema, provider=provider, family=family) == expected
     assert told_of_property(schema, provider="openai") == []
+
+
+def test_nothing_is_left_of_references_that_lead_nowhere() -> None:
+    inner = {"$defs": {"A": {"$ref": "#/gone"}}, "items": {"$ref": "#/gone", "title": "t"}}
+    schema = {"type": "object", "properties": {"p": inner}, "definitions": {"B": {}}}
+    fitted = normalize_schema(schema, provider="openai", family=Family.OPENAI)
+    assert fitted.schema == {"type": "object", "properties": {"p": {"items": {"title": "t"}}}}
+    assert [change.keyword for change in fitted.changes] == ["$ref", "$defs", "definitions"]
+
+
+def test_an_endpoint_that_refuses_empty_lists_gets_none() -> None:
+    schema = {"type": "object", "properties": {}, "required": []}
+    fitted = normalize_schema(schema, provider="google", release="2026.2", family=Family.GEMINI)
+    assert fitted.schema == {"type": "object", "properties": {}}
+    assert told(fitted) == [("", "removed", "required", "required_empty")]
 
 
 def test_parts_of_a_root_with_all_of_become_one_object() -> None:

@@ -377,4 +377,4 @@ def test_a_grammar_has_no_expressions_and_no_long_repetitions() -> None:
 
 def test_a_block_of_settings_that_makes_no_sense_means_nothing() -> None:
     wrong = {"toolSchemaProfile": 5, "unsupportedToolSchemaKeywords": "pattern", "omitEmptyArrayItems": 1}
-    assert read_compat(wrong) == read_compat(None) == ModelCompat()
+    assert read_compat(wrong) == read_compat(None) == read_compat([1]) == ModelCompat()
