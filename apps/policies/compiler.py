@@ -109,6 +109,7 @@ def tool_entries(environment: Environment) -> list[ToolEntry]:
             sensitive=tuple(tool.sensitive_fields),
             traits=tool.traits or None,
             executor=tool.executor or None,
+            optional=tool.is_optional,
         )
         for tool in tools_offered(environment)
     ]

@@ -157,12 +157,18 @@ def _place_of_entry(resolution: Resolution, layer: str, entry: str | None, where
     return where
 
 
+def _numbered(engine: Engine) -> Iterable[tuple[int, Layer]]:
+    """Number the layers as recorded; the gate of optional tools, where there are any, stands before the first."""
+    with_optional = bool(engine.universe.optional)
+    return enumerate(layers_of(engine.dialect, with_optional=with_optional), start=0 if with_optional else 1)
+
+
 def _results(engine: Engine, resolution: Resolution) -> Iterable[LayerResult]:
     universe = engine.universe
     gates = {gate.layer.key: gate for gate in resolution.opening.gates}
     applied = {each[0].key: each for each in resolution.layers}
     mask = universe.full
-    for number, layer in enumerate(layers_of(engine.dialect), start=1):
+    for number, layer in _numbered(engine):
         gate, here = gates.get(layer.key), applied.get(layer.key)
         before = mask
         if gate is not None:
@@ -197,7 +203,7 @@ def _steps(engine: Engine, resolution: Resolution, tool: str) -> Iterable[Step]:
     gates = {gate.layer.key: gate for gate in resolution.opening.gates}
     applied = {each[0].key: each for each in resolution.layers}
     present = True
-    for number, layer in enumerate(layers_of(engine.dialect), start=1):
+    for number, layer in _numbered(engine):
         gate, here = gates.get(layer.key), applied.get(layer.key)
         permits, rule, reason = None, None, "does not apply in this context"
         if gate is not None:

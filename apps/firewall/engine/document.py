@@ -119,6 +119,8 @@ def write_tool(tool: ToolEntry) -> dict[str, Any]:
         members["traits"] = carried(tool.traits)
     if tool.executor:
         members["executor"] = dict(tool.executor)
+    if tool.optional:
+        members["optional"] = True
     return members
 
 

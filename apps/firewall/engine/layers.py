@@ -33,6 +33,7 @@ class Layer:
 LAYERS: Final[dict[str, Layer]] = {
     layer.key: layer
     for layer in (
+        Layer("optional", "optional tools", "allow lists", is_gate=True),
         Layer("apply_patch", "tools.exec.applyPatch", "{path}", is_gate=True),
         Layer("transport", "message provider tools", "built-in list of {channel}", is_gate=True),
         Layer("profile", "tools.profile ({profile})", "{scope}.profile {profile}", examined=True),
@@ -65,10 +66,16 @@ GATE_OWNER_ONLY: Final = Layer("owner_only", "owner-only", "built-in owner-only 
 """The owner's layer of a release that removes candidates first."""
 
 
-def layers_of(dialect: Dialect) -> tuple[Layer, ...]:
-    """Return every layer of a release in the order of evaluation, gates first."""
+def layers_of(dialect: Dialect, *, with_optional: bool = False) -> tuple[Layer, ...]:
+    """Return every layer of a release in the order of evaluation, gates first.
+
+    Args:
+        with_optional: there are optional tools, so the gate that holds them back comes first. It is no recorded layer
+            and has the number 0.
+    """
     owner = GATE_OWNER_ONLY if dialect.owner_unknown_is_stranger else LAYERS["owner_only"]
     return (
+        *((LAYERS["optional"],) if with_optional else ()),
         LAYERS["apply_patch"],
         LAYERS["transport"],
         *(owner if key == "owner_only" else LAYERS[key] for key in dialect.layers),

@@ -11,6 +11,7 @@ from apps.firewall.engine.apply_patch import gate_refusal, read_apply_patch, san
 from apps.firewall.engine.candidates import Candidates, Rules
 from apps.firewall.engine.compile import AgentRules, Engine
 from apps.firewall.engine.layers import GATE_OWNER_ONLY, LAYERS, Layer
+from apps.firewall.engine.names import fold
 from apps.firewall.engine.policy import APPLY_PATCH, Policy, add_also_allow, profile_policy
 from apps.firewall.engine.providers import ProviderBlock, find_provider, provider_keys
 from apps.firewall.engine.sandbox_policy import left_by_transport
@@ -89,6 +90,8 @@ def build_opening(engine: Engine, question: Question) -> Opening:
     shared_block = find_provider(engine.by_provider, keys)
     own_block = find_provider(agent.by_provider, keys) if agent else None
     gates = tuple(_gates(engine, question, agent))
+    if engine.universe.optional:
+        gates = (_optional_gate(engine, agent, shared_block, own_block), *gates)
     # callers may name any provider and model; what they amount to is kept once
     amount = (question.agent, shared_block and shared_block.key, own_block and own_block.key, gates)
     opening = engine.openings.get(amount)
@@ -229,6 +232,29 @@ def _gates(engine: Engine, question: Question, agent: AgentRules | None) -> Iter
         if dialect.owner_flag_counts:
             removed |= universe.owner_only
         yield Gate(GATE_OWNER_ONLY, removed, "built-in owner-only list", "only a known owner may use it")
+
+
+def _policies(*policies: Policy | None) -> tuple[Policy, ...]:
+    return tuple(policy for policy in policies if policy is not None)
+
+
+def _optional_gate(
+    engine: Engine, agent: AgentRules | None, shared_block: ProviderBlock | None, own_block: ProviderBlock | None
+) -> Gate:
+    """Hold back the optional tools that no allow list of these blocks names, as written, by themselves or by plugin.
+
+    The lists of groups and senders only narrow: they bring no optional tool.
+    """
+    shared, own = engine.policy, agent.policy if agent else None
+    of_shared, of_own = shared_block and shared_block.policy, own_block and own_block.policy
+    named: set[str] = set()
+    for policy in _policies(shared, own, of_shared, of_own):
+        named.update((*(policy.allow or ()), *(policy.also_allow or ())))
+    for profile, _ in (_profile(own, shared), _profile(of_own or None, of_shared or None)):
+        allowed = profile_policy(engine.dialect, profile)
+        named.update(() if allowed is None else allowed.allow or ())
+    removed = engine.universe.optional & ~engine.universe.named_optional(frozenset(map(fold, named)))
+    return Gate(LAYERS["optional"], removed, "allow lists", "it is optional, and no allow list names it or its plugin")
 
 
 def _patch_refusal(engine: Engine, question: Question, agent: AgentRules | None) -> tuple[str, str] | None:

@@ -17,6 +17,7 @@ class ToolEntry:
     Attributes:
         traits: members of the tool's definition that decide nothing here, as its record holds them.
         executor: what runs the tool; None where it has none.
+        optional: it is there only for whom an allow list names it or its plugin.
     """
 
     name: str
@@ -30,6 +31,7 @@ class ToolEntry:
     sensitive: tuple[str, ...] = ()
     traits: Mapping[str, Any] | None = None
     executor: Mapping[str, Any] | None = None
+    optional: bool = False
 
 
 @dataclass(slots=True)

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from itertools import compress
 from typing import Any
 
-from apps.firewall.engine.dialect import Dialect
-from apps.firewall.engine.names import NameMatcher, normalize_name
+from apps.firewall.engine.dialect import PLUGIN_GROUP, Dialect
+from apps.firewall.engine.names import ANYTHING, NameMatcher, fold, normalize_name
 
 _DIGITS = bytes.maketrans(b"01", b"\x00\x01")
 _BEYOND = "\U0010ffff"
@@ -25,6 +25,7 @@ class Universe:
         "full",
         "names",
         "normals",
+        "optional",
         "owner_only",
         "plugins",
         "same",
@@ -45,6 +46,7 @@ class Universe:
         for bit, normal in enumerate(self.normals):
             self.same[normal] = self.same.get(normal, 0) | 1 << bit
         self.owner_only = sum(1 << bit for bit, at in enumerate(order) if tools[at].get("owner_only"))
+        self.optional = sum(1 << bit for bit, at in enumerate(order) if tools[at].get("optional"))
         self._lines = any(len(normal.splitlines()) > 1 for normal in self.normals)  # `*` stops at the end of a line
         self._kept: dict[int, tuple[str, ...]] = {}
 
@@ -82,6 +84,16 @@ class Universe:
         for normal in normals:
             mask |= self.same.get(normal, 0)
         return mask
+
+    def named_optional(self, entries: frozenset[str]) -> int:
+        """Return the optional tools that entries name: exactly, by their plugin, or by what means all of these."""
+        if ANYTHING in entries or PLUGIN_GROUP in entries:
+            return self.optional
+        mask = self.mask_of_names(normalize_name(self.dialect, entry) for entry in entries)
+        for bit, plugin in enumerate(self.plugins):
+            if plugin is not None and fold(plugin) in entries:
+                mask |= 1 << bit
+        return mask & self.optional
 
     def names_of(self, mask: int) -> tuple[str, ...]:
         """Return the tools of a mask in the order of the source."""
