@@ -99,7 +99,6 @@ async def test_a_call_reaches_the_tool_with_its_secret_and_the_facts_and_leaves_
             "environment": "production",
             "channel": "slack",
             "sender_id": "U1",
-            "subagent_depth": 0,
         },
         "sandboxed": False,
     }
