@@ -56,11 +56,7 @@ def test_the_refusal_says_why_and_the_recorded_layers_keep_their_numbers() -> No
         "it is optional, and no allow list names it or its plugin",
     )
     layers = explain(snapshot(), OWNER).layers
-    assert [(layer.number, layer.key) for layer in layers[:3]] == [
-        (0, "optional"),
-        (1, "apply_patch"),
-        (2, "transport"),
-    ]
+    assert [(each.number, each.key) for each in layers[:3]] == [(0, "optional"), (1, "apply_patch"), (2, "transport")]
     assert [removal.tool for removal in layers[0].removed] == ["storm_alarm"]
     assert [step.key for step in explain_tool(snapshot(), OWNER, "storm_alarm") if step.removed_here] == ["optional"]
 
