@@ -6,12 +6,16 @@ from typing import Final
 from apps.firewall.tools.definition import Definition
 from apps.firewall.tools.lint.findings import Finding, found
 from apps.firewall.tools.providers import anthropic, gemini, openai_chat
-from apps.firewall.tools.schema import Change, ChangeKind, SchemaRefusedError, normalized
+from apps.firewall.tools.schema import Change, ChangeKind, Family, SchemaRefusedError, normalized
 from apps.firewall.tools.schema.changes import Cause
 from apps.firewall.tools.wire_names import wire_name
 
-PROVIDERS: Final = {"OpenAI": "openai", "Anthropic": "anthropic", "Gemini": "google"}
-"""Name for people -> name of the provider in a context."""
+PROVIDERS: Final = {
+    "OpenAI": ("openai", Family.OPENAI),
+    "Anthropic": ("anthropic", Family.ANTHROPIC),
+    "Gemini": ("google", Family.GEMINI),
+}
+"""Name for people -> name of the provider in a context, and whose endpoint it is."""
 NAME_RULES: Final = {"OpenAI": openai_chat.NAMES, "Anthropic": anthropic.NAMES, "Gemini": gemini.NAMES}
 
 _CODES: Final[dict[Cause, str]] = {
@@ -48,9 +52,11 @@ def _names(name: str) -> Iterator[Finding]:
 
 def _constructs(definition: Definition) -> Iterator[Finding]:
     seen: dict[tuple[str, str, str], list[str]] = {}
-    for label, provider in PROVIDERS.items():
+    for label, (provider, family) in PROVIDERS.items():
         try:
-            changes = normalized(definition.parameters, digest=definition.schema_digest, provider=provider).changes
+            changes = normalized(
+                definition.parameters, digest=definition.schema_digest, provider=provider, family=family
+            ).changes
         except SchemaRefusedError:
             return  # it cannot be sent to anybody; whoever reads the definition says why
         for change in changes:
