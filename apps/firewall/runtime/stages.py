@@ -19,6 +19,7 @@ from apps.firewall.runtime.ports import ApprovalRequest, Note, Ports
 from apps.firewall.shell import read_line
 from apps.firewall.tools.builtin.exec import PATH
 from apps.firewall.tools.definition_json import DefinitionInvalidError
+from apps.firewall.tools.mistakes import in_order
 from apps.firewall.tools.parameters import FAILED, Prepared, may_take_long, needs_folders, prepare_params, sensitive_of
 from apps.firewall.tools.running import ToolOutcome
 from apps.firewall.tools.sensitive import sent_places
@@ -127,7 +128,7 @@ async def validate_stage(run: Run) -> None:
         message = f"the parameters of `{run.tool.name}` have {count} mistake{'s' * (count > 1)}"
         # An unknown field is often what a missing one was meant to be.
         unknown = [warning for warning in prepared.warnings if warning["code"] == "unknown_field"]
-        raise run.refuse(FAILED, message, [*prepared.problems, *unknown], layer="parameters")
+        raise run.refuse(FAILED, message, in_order([*prepared.problems, *unknown]), layer="parameters")
     earlier = [] if run.approved is None else run.approved.warnings
     run.warnings += [each for each in (*earlier, *prepared.warnings) if each not in run.warnings]
     run.call = replace(run.call, params=prepared.params)

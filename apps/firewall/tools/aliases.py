@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from apps.firewall.errors import FirewallError
+from apps.firewall.tools.definition import JsonObject
 from apps.firewall.tools.mistakes import Problem
 from apps.firewall.tools.readers import is_blank
+from apps.firewall.tools.schema_walk import properties
 
 OLDER: Final = "2026.2"
 STRUCTURE_DEPTH: Final = 6
@@ -183,6 +185,14 @@ def missing_groups(manner: Manner, params: Mapping[str, Any]) -> list[Problem]:
         for group in manner.groups
         if not group.is_met(params)
     ]
+
+
+def aliased_schema(tool: str, schema: JsonObject, *, release: str) -> JsonObject:
+    """Give the schema that a release shows of a tool: of file tools the older one has the aliases in it, too."""
+    if release != OLDER or manner_of(tool, properties(schema), release) is None:
+        return schema
+    shown: JsonObject = with_aliases(schema)
+    return shown
 
 
 def with_aliases(schema: Any) -> Any:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from apps.firewall.tools.aliases import aliased_schema
 from apps.firewall.tools.definition import Definition, JsonObject
 from apps.firewall.tools.mistakes import Problem
 
@@ -56,12 +57,14 @@ def without_facts(problem: Problem, mappings: Mapping[str, str]) -> Problem:
     return {**problem, "message": f"`{name}` is filled from `{fact}` of the caller: {problem['message']}"}
 
 
-def offered_schema(definition: Definition) -> JsonObject:
-    """Give the schema that a model is shown: without the params that the caller's facts fill."""
+def offered_schema(definition: Definition, *, release: str = "2026.9") -> JsonObject:
+    """Give the schema that a model is shown: without the params that the caller's facts fill, and with the names that
+    a release takes beside the tool's own."""
     mapped = definition.context_mappings
+    schema = aliased_schema(definition.name, definition.parameters, release=release)
     if not mapped:
-        return definition.parameters
-    offered = dict(definition.parameters)
+        return schema
+    offered = dict(schema)
     if isinstance(offered.get("properties"), Mapping):
         offered["properties"] = {name: each for name, each in offered["properties"].items() if name not in mapped}
     if isinstance(offered.get("required"), list):

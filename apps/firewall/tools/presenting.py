@@ -71,7 +71,7 @@ def present(definition: Definition, form: Provider, *, rules: str = "", release:
     """
     name = wire_name(definition.name, form.NAMES)
     fitted = normalized(
-        offered_schema(definition),
+        offered_schema(definition, release=release),
         release=release,
         provider=rules or schema_rules(form, release=release),
         family=form.FAMILY,

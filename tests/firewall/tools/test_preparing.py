@@ -2,6 +2,7 @@
 
 import json
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import jsonschema
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from apps.firewall.tools.definition import Definition
+from apps.firewall.tools.injection import offered_schema
 from apps.firewall.tools.parameters import Prepared, SchemaError, model_error, prepare_params
 from tests.firewall.tools.random_schemas import PARAMS, ROOTS
 
@@ -296,6 +298,17 @@ def test_the_older_release_takes_the_names_of_another_agent() -> None:
     answer = prepare_params(edit_tool("2026.2"), sent, release="2026.2")
 
     assert answer == ({"path": "a", "oldText": "x", "newText": ""}, [], [])
+
+
+def test_the_older_release_shows_both_names_and_wants_neither() -> None:
+    parameters = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
+    read = Definition(name="read", parameters=parameters)
+
+    older = offered_schema(read, release="2026.2")
+
+    assert (list(older["properties"]), older["required"]) == (["path", "file_path"], [])
+    assert offered_schema(read, release="2026.9") == parameters
+    assert offered_schema(replace(read, name="read_page"), release="2026.2") == parameters
 
 
 def test_the_newer_release_wants_edits_that_say_something() -> None:
