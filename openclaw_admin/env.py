@@ -75,3 +75,18 @@ def secret(name: str) -> str:
         return Path(path).read_text(encoding="utf-8").strip()
     except OSError as exc:
         raise SettingError(f"{name}_FILE", f"cannot read `{path}`: {exc.strerror}") from exc
+
+
+def chosen(name: str, *, closed: tuple[str, ...]) -> dict[str, str]:
+    """Read the variables that a variable lists by name: `A,B` gives the texts of A and B, "" for one that is not set.
+
+    Args:
+        closed: beginnings of names that may not be listed.
+    """
+    listed = words(name)
+    for each in listed:
+        if not each.isidentifier():
+            raise SettingError(name, f"`{each}` is no name of a variable")
+        if each.startswith(closed):
+            raise SettingError(name, f"`{each}` belongs to the service itself")
+    return {each: text(each) for each in listed}

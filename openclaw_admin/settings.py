@@ -52,6 +52,11 @@ SEAL_KEY = env.secret("OPENCLAW_ADMIN_SEAL_KEY")
 SIGNING_KEY = env.secret("OPENCLAW_ADMIN_SIGNING_KEY")
 
 
+# What tool files may say as ${NAME}; everything else there stands for a secret of its source.
+TOOL_VARIABLES = env.chosen(
+    "OPENCLAW_ADMIN_TOOL_VARIABLES", closed=("OPENCLAW_ADMIN_", "DATABASE_", "REDIS_", "SECRET_KEY")
+)
+
 # Without DATABASE_URL, `serve` runs a PostgreSQL of its own: `system`, `wheel`, or empty for the first that fits.
 IS_DATABASE_EMBEDDED = not env.secret("DATABASE_URL")
 POSTGRES_WANTED = env.choice("OPENCLAW_ADMIN_POSTGRES", ("", "system", "wheel"))

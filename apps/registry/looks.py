@@ -37,7 +37,7 @@ async def _entry_points(connection: Connection, _etag: str) -> Look:
 
 
 async def _tool_file(connection: Connection, _etag: str) -> Look:
-    return await look_tool_file(connection, python=python_tools())
+    return await look_tool_file(connection, python=python_tools(), variables=settings.TOOL_VARIABLES)
 
 
 async def _remote(connection: Connection, etag: str) -> Look:

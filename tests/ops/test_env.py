@@ -86,3 +86,21 @@ def test_a_folder_that_cannot_hold_keys_is_one_sentence(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert done.stderr.startswith("setting OPENCLAW_ADMIN_KEYS: cannot keep keys in ")
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_list_of_variables_gives_those_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("X_NAMES", "X_REGION, X_UNSET")
+    monkeypatch.setenv("X_REGION", "north")
+
+    assert env.chosen("X_NAMES", closed=("SECRET_",)) == {"X_REGION": "north", "X_UNSET": ""}
+
+
+@pytest.mark.parametrize(
+    ("given", "rule"),
+    [("SECRET_KEY", "`SECRET_KEY` belongs to the service itself"), ("A B", "`A B` is no name of a variable")],
+)
+def test_what_is_the_services_own_cannot_be_listed(monkeypatch: pytest.MonkeyPatch, given: str, rule: str) -> None:
+    monkeypatch.setenv("X_NAMES", given)
+
+    with pytest.raises(env.SettingError, match=rule):
+        env.chosen("X_NAMES", closed=("SECRET_",))
