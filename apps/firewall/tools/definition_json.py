@@ -3,8 +3,9 @@
 Read are our own members and the spellings of MCP servers, OpenClaw plugins and the usual tool packages.
 """
 
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from typing import Any, Final
@@ -85,8 +86,11 @@ def definition_json(definition: Definition) -> dict[str, Any]:
 def definition_problems(definition: Definition, *, path: str = "") -> list[Problem]:
     """List what is wrong with a definition that has the right shape: its name, its schemas, its size."""
     problems: list[Problem] = []
-    if _holds_unkept(definition_json(definition)):
+    values = list(_values_in(definition_json(definition)))
+    if any(isinstance(value, str) and _UNKEPT.search(value) for value in values):
         problems.append(_problem(path.rstrip("."), "bad_character", "it holds NUL or half a character"))
+    if any(_is_unkept_number(value) for value in values):
+        problems.append(_problem(path.rstrip("."), "bad_number", "it holds a number that JSON cannot carry everywhere"))
     if not NAME.fullmatch(definition.name):
         problems.append(_problem(f"{path}name", "bad_name", NAME_RULE))
     if definition.parameters.get("type", "object") != "object":
@@ -113,17 +117,22 @@ def schema_problem(schema: JsonObject) -> str | None:
     return None
 
 
-def _holds_unkept(document: Any) -> bool:
+def _values_in(document: Any) -> Iterator[Any]:
     left = [document]
     while left:
         value = left.pop()
-        if isinstance(value, str) and _UNKEPT.search(value):
-            return True
+        yield value
         if isinstance(value, Mapping):
             left += [*value, *value.values()]
         elif isinstance(value, list | tuple):
             left += value
-    return False
+
+
+def _is_unkept_number(value: Any) -> bool:
+    """Say whether a number is none, endless, or a whole one of more than 64 bits."""
+    if isinstance(value, float):
+        return not math.isfinite(value)
+    return isinstance(value, int) and not -(2**63) <= value < 2**63
 
 
 def _in_our_words(document: Mapping[str, Any]) -> dict[str, Any]:

@@ -148,15 +148,12 @@ def _document(tool: Any, name: str) -> dict[str, Any]:
 
 
 def _unfit(tool: Mapping[str, Any]) -> str:
-    """Say what keeps an entry from being stored, whatever else is right with it; empty when nothing does."""
+    """Say what is too much about an entry; empty when nothing is."""
     description = tool.get("description")
     if isinstance(description, str) and len(description) > DESCRIPTION_LETTERS:
         return f"description: has {len(description)} letters, {DESCRIPTION_LETTERS} are allowed"
     level: list[Any] = [tool]
     for _ in range(DEPTH_LIMIT):
-        texts = [each for each in level if isinstance(each, str)]
-        if any("\0" in text for text in texts):
-            return "it holds a NUL character"
         level = [inner for each in level for inner in _inside(each)]
         if not level:
             return ""

@@ -9,6 +9,7 @@ import binascii
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+import orjson
 from mcp_types import (
     AudioContent,
     CallToolResult,
@@ -21,6 +22,7 @@ from mcp_types import (
 
 from apps.firewall.tools.definition import Definition
 from apps.firewall.tools.output import broken_promise
+from apps.firewall.tools.remote_json import JsonRefusedError, read_json
 from apps.firewall.tools.running import ToolOutcome, failed
 
 BLOCKS_LIMIT: Final = 200
@@ -37,13 +39,16 @@ def outcome_of(answer: CallToolResult, definition: Definition) -> ToolOutcome:
         content.append(_text(f"[{len(answer.content) - BLOCKS_LIMIT} further parts left out]"))
     result: dict[str, Any] = {"content": content}
     if answer.structured_content is not None:
-        result["structuredContent"] = answer.structured_content
+        try:
+            result["structuredContent"] = read_json(orjson.dumps(answer.structured_content))
+        except (TypeError, JsonRefusedError) as exc:
+            return failed("output_invalid", f"the structured content cannot be kept: {str(exc)[:200]}", result)
     if answer.is_error:
         said = "\n".join(each["text"] for each in content if each["type"] == "text").strip()
         return failed("tool_failed", said[:ERROR_CHARACTERS] or "the tool says that it failed", result)
     if definition.output is not None and answer.structured_content is None:
         return failed("output_invalid", "the tool promises structured content and gave none", result)
-    problem = broken_promise(definition, answer.structured_content)
+    problem = broken_promise(definition, result.get("structuredContent"))
     if problem:
         return failed("output_invalid", problem, result)
     return ToolOutcome(result=result)

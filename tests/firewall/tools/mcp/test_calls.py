@@ -89,6 +89,20 @@ async def test_structured_content_that_breaks_the_pinned_promise_is_a_failed_cal
     assert (outcome.ended, code_of(outcome)) == ("failed", "output_invalid")
 
 
+@pytest.mark.parametrize("tool", ["count_far", "count_deep"])
+async def test_structured_content_that_nothing_could_keep_is_a_failed_call(connect: Connect, tool: str) -> None:
+    outcome = await run(connect(), tool)
+
+    assert (outcome.ended, code_of(outcome)) == ("failed", "output_invalid")
+
+
+async def test_a_number_that_is_none_becomes_null(connect: Connect) -> None:
+    outcome = await run(connect(), "count_nothing")
+
+    assert outcome.result is not None
+    assert outcome.result["structuredContent"] == {"count": None}
+
+
 async def test_a_tool_that_says_it_failed_is_a_failed_call_with_its_words(connect: Connect) -> None:
     outcome = await run(connect(), "fail")
 

@@ -75,6 +75,8 @@ async def test_pages_are_one_look(connect: Connect) -> None:
         ({"name": "bad_words", "inputSchema": {"type": "object"}, "description": ["a"]}, "description"),
         ({"name": "long_words", "inputSchema": {"type": "object"}, "description": "x" * 30_000}, "30000 letters"),
         ({"name": "nul", "inputSchema": {"type": "object"}, "description": "a\0b"}, "NUL"),
+        ({"name": "endless", "inputSchema": {"type": "object", "default": {"a": float("inf")}}}, "number"),
+        ({"name": "far", "inputSchema": {"type": "object", "default": {"a": 10**30}}}, "number"),
         ({"name": "deep", "inputSchema": {"type": "object", "x": eval("[" * 80 + "]" * 80)}}, "deeper"),
         ({"inputSchema": {"type": "object"}}, "name"),
         ({"name": 7, "inputSchema": {"type": "object"}}, "name"),
