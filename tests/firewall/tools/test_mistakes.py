@@ -1,6 +1,7 @@
 """Mistakes: the same places and keywords as the reference, codes that stay, paths that can be read back."""
 
 from collections import deque
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from apps.firewall.tools.injection import FACTS
 from apps.firewall.tools.mistakes import RULES, STEPS, in_order, keyword_of, model_error, path_steps, path_text, pointer
 from apps.firewall.tools.parameters import check_params
 from apps.firewall.tools.validators import validator_of
@@ -57,6 +59,13 @@ CODES = {
 def test_the_codes_that_agents_go_by_stay() -> None:
     assert {keyword: RULES[keyword].code for keyword in CODES} == CODES
     assert {rule.step for rule in RULES.values()} == set(STEPS)
+
+
+def test_the_page_on_tools_names_every_code_and_every_fact() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "tools.md").read_text(encoding="utf-8")
+
+    named = [*(f"`{rule.code}`" for rule in RULES.values()), *(f"`{fact}`" for fact in FACTS)]
+    assert [each for each in [*named, *(f"| {step} |" for step in STEPS)] if each not in page] == []
 
 
 def test_mistakes_of_one_place_come_in_the_order_of_the_steps() -> None:
