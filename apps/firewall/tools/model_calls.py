@@ -206,9 +206,11 @@ def answer_of(
         text_limit: code points of text that are kept; the model is told what was cut.
         notes: what the model should know besides, one sentence each.
     """
-    parts: list[Part] = [] if error is None else [TextPart(error_text(error))]
-    if result is not None:
-        parts += _parts_of(result)
+    parts = [] if result is None else _parts_of(result)
+    if error is not None:
+        said = str(error.get("message", ""))
+        parts = [part for part in parts if not isinstance(part, TextPart) or part.text.strip() not in said]
+        parts.insert(0, TextPart(error_text(error)))
     parts = _limited(parts, text_limit)
     parts += [TextPart(f"Note: {note}") for note in notes]
     is_error = error is not None or (result is not None and result.get("isError") is True)

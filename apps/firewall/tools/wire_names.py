@@ -7,8 +7,9 @@ the place of another by its name.
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 HASH_LENGTH: Final = 12
@@ -47,16 +48,27 @@ def wire_name(name: str, rule: NameRule) -> str:
     return f"{stem[: rule.limit - HASH_LENGTH - 2]}-h{_hash(name)}"
 
 
-def tool_behind(wire: str, names: Iterable[str], rule: NameRule) -> str:
-    """Return the tool that a model means by a name; the name itself where no other tool goes by it.
+def tool_behind(wire: str, names: tuple[str, ...], rule: NameRule) -> str:
+    """Return the tool that a model means by a name; the name itself where no tool goes by it under another.
 
     Args:
         names: every tool there is.
     """
-    if not CHANGED.search(wire):
-        return wire
-    behind = [name for name in names if wire_name(name, rule) == wire]
-    return behind[0] if len(behind) == 1 else wire
+    return _changed(names, rule).get(wire, wire) if CHANGED.search(wire) else wire
+
+
+@lru_cache(maxsize=64)
+def _changed(names: tuple[str, ...], rule: NameRule) -> Mapping[str, str]:
+    """Return the tools that go out under another name, by that name; one that would be two tools' is nobody's."""
+    found: dict[str, str] = {}
+    twice: set[str] = set()
+    for name in names:
+        wire = wire_name(name, rule)
+        if wire in found:
+            twice.add(wire)
+        elif wire != name:
+            found[wire] = name
+    return {wire: name for wire, name in found.items() if wire not in twice}
 
 
 def _hash(name: str) -> str:

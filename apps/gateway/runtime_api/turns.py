@@ -122,7 +122,7 @@ async def _perform(
 ) -> Done:
     speaker = turn.speaker
     snapshot = current.snapshots.live(turn.environment)
-    names = () if snapshot is None else snapshot.tool_names
+    names: tuple[str, ...] = () if snapshot is None else snapshot.tool_names
     tool = tool_behind(asked.name, names, speaker.form.NAMES)[:NAME_LIMIT] or UNNAMED
     call = Call(
         environment=turn.environment,

@@ -458,6 +458,14 @@ def test_mistakes_in_params_are_told_in_the_form_that_models_know() -> None:
     }
 
 
+def test_an_error_that_a_tool_says_in_its_result_is_told_once() -> None:
+    result = {"content": [{"type": "text", "text": "no such city"}, {"type": "text", "text": "try another"}]}
+
+    told = answer_of(call(), result=result, error={"code": "tool_failed", "message": "no such city"})
+
+    assert told.text == '{"error": "tool_failed", "message": "no such city"}\n\ntry another'
+
+
 def test_a_result_that_says_it_is_an_error_is_one() -> None:
     result = {"content": [{"type": "text", "text": "no such city"}], "isError": True}
 
