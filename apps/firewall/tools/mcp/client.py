@@ -243,8 +243,9 @@ class McpClient:
         if isinstance(error, MCPError):
             if error.code == CONNECTION_CLOSED and error.message == "Connection closed":
                 return await self._why()
-            if error.code in NO_ANSWER:  # what carries messages made this error of what it got instead of an answer
-                return McpProtocolError(f"the server did not answer: {_cut(error.message)}")
+            # what carries messages made such an error of what it got instead of an answer
+            if error.code in NO_ANSWER or (self._wire is not None and self._wire.is_relayed()):
+                return McpProtocolError(self._with_remarks(f"the server did not answer: {_cut(error.message)}"))
             return McpRefusedError(self._with_remarks(f"the server refused: {_cut(error.message)} ({error.code})"))
         if isinstance(error, ValidationError):
             first = error.errors(include_url=False, include_input=False)[0]

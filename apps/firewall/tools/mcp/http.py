@@ -13,6 +13,7 @@ from apps.firewall.tools.connector.urls import check_url
 from apps.firewall.tools.mcp.wire import MESSAGE_LIMIT_BYTES, Incoming, Wire
 
 CONNECT_S: Final = 10.0
+GATEWAYS: Final = frozenset({502, 504})
 STREAM_LIMIT_BYTES: Final = 32 * 1024 * 1024
 
 
@@ -23,11 +24,14 @@ class _Statuses:
         self.refused = 0
 
     async def note(self, answer: httpx2.Response) -> None:
-        if answer.status_code >= 400 and answer.request.method == "POST":
-            self.refused = answer.status_code
+        if answer.request.method == "POST":
+            self.refused = answer.status_code if answer.status_code >= 400 else 0
 
     def remarks(self) -> str:
         return f"its address answered with status {self.refused}" if self.refused else ""
+
+    def is_relayed(self) -> bool:
+        return self.refused in GATEWAYS
 
 
 async def _nothing() -> None:
@@ -59,4 +63,4 @@ async def http_wire(connection: Connection) -> AsyncIterator[Wire]:
             writing,
         ),
     ):
-        yield Wire(Incoming(reading), writing, _nothing, statuses.remarks)
+        yield Wire(Incoming(reading), writing, _nothing, statuses.remarks, statuses.is_relayed)

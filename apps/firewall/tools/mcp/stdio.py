@@ -64,9 +64,13 @@ class Lines:
         """
         *complete, rest = part.split(b"\n")
         for line in complete:
-            yield bytes(self._kept + line)
+            self._keep(line)
+            yield bytes(self._kept)
             self._kept.clear()
-        self._kept += rest
+        self._keep(rest)
+
+    def _keep(self, part: bytes) -> None:
+        self._kept += part
         if len(self._kept) > self._limit:
             raise McpFloodError(f"the server sent a message of more than {self._limit} bytes")
 

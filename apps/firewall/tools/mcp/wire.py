@@ -70,9 +70,11 @@ class Wire:
         reading, writing: what the session takes.
         why: waits a moment for what is known of the end and tells it; None when it is nothing.
         remarks: what people should know of a server that goes on: stray lines, its last words.
+        is_relayed: whether the last refusal came from somebody before the server, who cannot know what it did.
     """
 
     reading: Incoming
     writing: Any
     why: Callable[[], Awaitable[McpError | None]]
     remarks: Callable[[], str]
+    is_relayed: Callable[[], bool] = lambda: False

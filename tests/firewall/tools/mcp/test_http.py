@@ -109,6 +109,7 @@ async def test_nobody_at_the_address_is_named(serve: Serve) -> None:
         (web.rubbish, "unknown", "mcp_protocol_error: the server did not answer: Failed to parse JSON response"),
         (web.ends_stream, "unknown", "mcp_protocol_error: the server did not answer: SSE stream ended"),
         (web.refuses, "failed", "503"),
+        (web.is_not_behind_its_address, "unknown", "502"),
         (web.is_a_page, "failed", "text/html"),
         (web.is_huge, "unknown", "bytes"),
         (web.floods, "unknown", "mcp_flooded: "),

@@ -64,6 +64,10 @@ async def refuses(writer: asyncio.StreamWriter, _: dict[str, Any]) -> None:
     writer.write(http(503, b"busy", kind="text/plain"))
 
 
+async def is_not_behind_its_address(writer: asyncio.StreamWriter, _: dict[str, Any]) -> None:
+    writer.write(http(502, b"bad gateway", kind="text/plain"))
+
+
 async def is_a_page(writer: asyncio.StreamWriter, _: dict[str, Any]) -> None:
     writer.write(http(200, b"<html>", kind="text/html"))
 
