@@ -1,0 +1,125 @@
+"""`manage.py tools`: the registry at the command line, with the living examples of the documentation."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from apps.registry import services
+from apps.registry.models import DiscoverySource, Environment, Tool
+from tests.registry.conftest import found, look, source  # noqa: F401 - fixtures
+
+pytestmark = pytest.mark.django_db
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+
+
+def tools(*words: str) -> str:
+    out = io.StringIO()
+    call_command("tools", *words, stdout=out, stderr=out)
+    return out.getvalue()
+
+
+def state_of(environment: Environment, name: str) -> str:
+    return Tool.objects.get(environment=environment, name=name).state
+
+
+def test_it_lists_tools_and_filters_by_state(environment: Environment) -> None:
+    assert any(line.split() == ["read", "active", "core"] for line in tools("list").splitlines())
+    assert tools("list", "--state", "disabled") == ""
+    first = json.loads(tools("list", "--json").splitlines()[0])
+    assert set(first) == {"name", "state", "origin", "executor", "reason"}
+
+
+def test_it_registers_the_tools_of_a_file(environment: Environment, tmp_path: Path) -> None:
+    file = tmp_path / "lamps.yaml"
+    file.write_text(
+        """
+        tools:
+          - name: lamp_set
+            description: Sets a lamp.
+            parameters: {type: object, properties: {level: {type: integer}}}
+          - {name: lamp_list, description: Lists the lamps.}
+        """
+    )
+    assert tools("register", str(file), "--activate") == "lamp_set: active\nlamp_list: active\n"
+    assert state_of(environment, "lamp_list") == "active"
+
+
+def test_of_a_file_with_a_mistake_nothing_is_registered(environment: Environment, tmp_path: Path) -> None:
+    file = tmp_path / "lamps.json"
+    file.write_text(json.dumps([{"name": "lamp_list"}, {"name": "has space"}]))
+    with pytest.raises(CommandError, match="tool_invalid"):
+        tools("register", str(file))
+    assert not Tool.objects.filter(name="lamp_list").exists()
+
+
+@pytest.mark.parametrize("text", ["[", "{}", "7", ""])
+def test_a_file_that_holds_no_definition_is_refused(environment: Environment, tmp_path: Path, text: str) -> None:
+    file = tmp_path / "wrong.yaml"
+    file.write_text(text)
+    with pytest.raises(CommandError):
+        tools("register", str(file))
+
+
+def test_it_moves_a_tool(environment: Environment) -> None:
+    assert tools("state", "exec", "disabled", "--reason", "not here") == "exec: disabled\n"
+    with pytest.raises(CommandError, match="tool_state_refused"):
+        tools("state", "exec", "initialised")
+    with pytest.raises(CommandError, match="no tool named `nothing`"):
+        tools("state", "nothing", "disabled")
+
+
+def test_it_shows_and_accepts_a_change(environment: Environment, look: Any) -> None:  # noqa: F811
+    look(found("files__list"))
+    look(found("files__list", description="Otherwise."))
+    assert "changed  description" in tools("accept", "files__list", "--show")
+    assert state_of(environment, "files__list") == "quarantined"
+    assert tools("accept", "files__list").endswith("files__list: active\n")
+    with pytest.raises(CommandError, match="nothing of `files__list` waits"):
+        tools("accept", "files__list", "--dismiss")
+
+
+def test_it_says_what_a_source_brought_and_what_is_broken_there(environment: Environment, tmp_path: Path) -> None:
+    (tmp_path / "text_tool.py").write_text((EXAMPLES / "tools/folder/text_tool.py").read_text())
+    (tmp_path / "bad_tool.py").write_text("import nothing_that_exists\n")
+    services.source_create(environment, key="mine", kind="folder", settings={"scan_directories": [str(tmp_path)]})
+    said = tools("discover", "mine")
+    assert "1 broken" in said.splitlines()[0]
+    assert "nothing_that_exists" in said
+    assert Tool.objects.filter(environment=environment, plugin__key="mine", state="active").exists()
+
+
+def test_a_source_that_fails_makes_the_command_fail(environment: Environment, tmp_path: Path) -> None:
+    settings = {"scan_directories": [str(tmp_path / "absent")]}
+    services.source_create(environment, key="absent", kind="folder", settings=settings)
+    with pytest.raises(CommandError, match="1 of 1 sources"):
+        tools("discover")
+
+
+def test_it_makes_the_sources_that_a_tool_file_names(environment: Environment, tmp_path: Path) -> None:
+    file = tmp_path / "house_tools.yaml"
+    file.write_text(
+        """
+        tools: []
+        tool_discovery:
+          remote_registry: {url: "https://tools.acme.example/", auth_token: s3cret-token, sync_interval: 600}
+        """
+    )
+    for _ in range(2):
+        said = tools("import", str(file))
+    assert said.splitlines() == ["house-tools: Tool file (YAML)", "house-tools-registry: Remote registry"]
+    registry = DiscoverySource.objects.get(key="house-tools-registry")
+    assert (registry.settings["auth_token"], registry.interval_s) == ({"$secret": "auth_token"}, 600)
+    assert DiscoverySource.objects.count() == 2
+
+
+def test_it_checks_and_describes_tools(environment: Environment, tmp_path: Path) -> None:
+    file = tmp_path / "lamp.json"
+    file.write_text(json.dumps({"name": "stuff", "description": ""}))
+    tools("register", str(file))
+    with pytest.raises(CommandError, match="must be mended"):
+        tools("lint", "stuff", "--strict")
+    assert "### `read`" in tools("docs", "--title", "House")
