@@ -11,6 +11,8 @@ from apps.firewall.tools.formats import FORMATS
 
 FAILED: Final = "parameter_validation_failed"
 SHOWN_CHARACTERS: Final = 80
+OPTIONS_CHARACTERS: Final = 1_000
+NAME_CHARACTERS: Final = 200
 
 Problem: TypeAlias = dict[str, str]
 """`{"path", "code", "message"}`; the path is written as `edits[0].text`."""
@@ -33,10 +35,10 @@ class Rule:
     words: Callable[[Any, str], str]
 
 
-def shown(value: Any) -> str:
-    """Write a JSON value for a message, cut where it gets long."""
+def shown(value: Any, *, limit: int = SHOWN_CHARACTERS) -> str:
+    """Write a JSON value for a message, cut where it gets longer than so many characters."""
     text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"
+    return text if len(text) <= limit else f"{text[:limit]}…"
 
 
 def _format(kind: Any, found: str) -> str:
@@ -45,6 +47,10 @@ def _format(kind: Any, found: str) -> str:
 
 def _type(kind: Any, found: str) -> str:
     return f"must be {' or '.join(sorted(kind.types))}, got {found}"
+
+
+def _enum(kind: Any, found: str) -> str:
+    return f"must be one of {shown(kind.options, limit=OPTIONS_CHARACTERS)}, got {found}"
 
 
 def _count(least_or_most: str, things: str) -> Callable[[Any, str], str]:
@@ -74,9 +80,7 @@ RULES: Final[dict[str, Rule]] = {
     "anyOf": Rule("any_of_mismatch", "type", _says("has none of the allowed forms")),
     "oneOf": Rule("one_of_mismatch", "type", _says("must have exactly one of the allowed forms")),
     "not": Rule("not_violation", "type", _says("has a form that is not allowed")),
-    "enum": Rule(
-        "enum_mismatch", "constraint", lambda kind, found: f"must be one of {shown(kind.options)}, got {found}"
-    ),
+    "enum": Rule("enum_mismatch", "constraint", _enum),
     "const": Rule("const_mismatch", "constraint", lambda kind, _: f"must be {shown(kind.expected_value)}"),
     "minLength": Rule("min_length_violation", "constraint", _count("at least", "characters")),
     "maxLength": Rule("max_length_violation", "constraint", _count("at most", "characters")),
@@ -108,12 +112,18 @@ _STEP_OF_CODE: Final = {rule.code: STEPS.index(rule.step) for rule in RULES.valu
 
 
 def path_text(path: Path) -> str:
-    """Write a path as `edits[0].text`, with names that would be misread as `["a.b"]`; empty for the root."""
+    """Write a path as `edits[0].text`, with names that would be misread as `["a.b"]`; empty for the root.
+
+    Names that nobody would give are cut.
+    """
     text = ""
     for step in path:
         if isinstance(step, int):
             text += f"[{step}]"
-        elif not step or any(letter in step for letter in '.[]"'):
+            continue
+        if len(step) > NAME_CHARACTERS:
+            step = f"{step[:NAME_CHARACTERS]}…"
+        if not step or any(letter in step for letter in '.[]"'):
             text += f"[{json.dumps(step, ensure_ascii=False)}]"
         else:
             text += f".{step}" if text else step

@@ -76,3 +76,16 @@ ROOTS: SearchStrategy[dict[str, Any]] = st.builds(
     LEAVES.filter(lambda leaf: leaf != {"$ref": "#/$defs/shared"}),
 )
 """Schemas with an object at the root, and one shared part that they may refer to."""
+
+
+def _defaulted(inner: SearchStrategy[Any]) -> SearchStrategy[Any]:
+    plain = inner.filter(lambda schema: isinstance(schema, dict))
+    return st.builds(lambda schema, default: {**schema, "default": default}, plain, VALUES)
+
+
+FILLED: SearchStrategy[dict[str, Any]] = st.builds(
+    lambda root, shared: {**root, "$defs": {"shared": shared}},
+    _object(st.recursive(LEAVES | _defaulted(LEAVES), lambda inner: _object(inner) | _array(inner) | _combined(inner))),
+    _defaulted(LEAVES.filter(lambda leaf: leaf != {"$ref": "#/$defs/shared"})),
+)
+"""The same with defaults here and there, right and wrong ones."""

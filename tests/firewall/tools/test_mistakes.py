@@ -30,6 +30,10 @@ def test_a_plain_path_is_plain() -> None:
     assert path_text([]) == ""
 
 
+def test_a_name_that_nobody_would_give_is_cut() -> None:
+    assert len(path_text(["x" * 10_000])) < 300
+
+
 def test_a_model_gets_json_pointers() -> None:
     problem = {"path": path_text(["a/b", 0, "c~d"]), "code": "type_mismatch", "message": "…"}
 

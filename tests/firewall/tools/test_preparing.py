@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from apps.firewall.tools.definition import Definition
 from apps.firewall.tools.injection import offered_schema
 from apps.firewall.tools.parameters import Prepared, SchemaError, model_error, prepare_params
-from tests.firewall.tools.random_schemas import PARAMS, ROOTS
+from tests.firewall.tools.random_schemas import FILLED, PARAMS, ROOTS
 
 FEW = settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 MANY = settings(FEW, max_examples=1_500)
@@ -418,6 +418,13 @@ CHECKS = [check_output, check_valid_call, check_repetition, check_valid_parts]
 @FEW
 @given(schema=ROOTS, params=PARAMS)
 def test_of_any_schema_and_any_params(check: Any, schema: dict[str, Any], params: dict[str, Any]) -> None:
+    check(schema, params)
+
+
+@pytest.mark.parametrize("check", [check_output, check_repetition], ids=["output", "repetition"])
+@FEW
+@given(schema=FILLED, params=PARAMS)
+def test_of_any_schema_with_defaults(check: Any, schema: dict[str, Any], params: dict[str, Any]) -> None:
     check(schema, params)
 
 
