@@ -97,12 +97,21 @@ def call_figures(span: Span) -> CallFigures:
     return CallFigures(*row)
 
 
-def tool_figures(span: Span, *, limit: int = TOOLS_LIMIT, points: int = SERIES_POINTS) -> tuple[ToolFigures, ...]:
-    """Give the tools that were called most, each with its calls over time."""
+def tool_figures(
+    span: Span, *, tools: Sequence[str] | None = None, limit: int = TOOLS_LIMIT, points: int = SERIES_POINTS
+) -> tuple[ToolFigures, ...]:
+    """Give the tools that were called most, each with its calls over time.
+
+    Args:
+        tools: only of these; None for any.
+    """
+    named, values = (
+        ("", [*span.values, limit]) if tools is None else (" AND e.tool = ANY(%s)", [*span.values, list(tools), limit])
+    )
     found = _rows(
         f"SELECT e.tool, count(*), count(*) FILTER (WHERE {DENIED}), count(*) FILTER (WHERE {FAILED}), {_P95} {_ENDED}"
-        " AND e.tool <> '' GROUP BY e.tool ORDER BY 2 DESC, 1 LIMIT %s",
-        [*span.values, limit],
+        f" AND e.tool <> ''{named} GROUP BY e.tool ORDER BY 2 DESC, 1 LIMIT %s",
+        values,
     )
     series = _series(span, [row[0] for row in found], points)
     return tuple(
