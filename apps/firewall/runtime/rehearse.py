@@ -1,0 +1,104 @@
+"""Say what would become of a call: the same stages, up to the run.
+
+Nothing runs, nobody is asked, nothing is recorded.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from uuid import UUID
+
+from apps.firewall.errors import FirewallError
+from apps.firewall.runtime.call import Asked, Call, JsonObject, Judgement, RefusedError
+from apps.firewall.runtime.ports import ApprovalRequest, Approvals, Ports, StandingGrant
+from apps.firewall.runtime.stages import Run, Stage, approval_stage, decide_stage, validate_stage
+
+Problem = dict[str, str]
+NOBODY = UUID(int=0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rehearsal:
+    """What would become of a call.
+
+    Args:
+        allowed: the agent has the tool in this context, and nothing withdrew it.
+        judgement: what decided, or what would ask a person.
+        problems: mistakes in the params, each `{"path", "code", "message"}`; looked for whether it is allowed or not.
+        warnings: what would be changed or left out.
+        refusal: why it would not run although it is allowed and its params fit; None when it would.
+        asks: a person would be asked first.
+        params: as the tool would get them.
+    """
+
+    allowed: bool
+    judgement: Judgement
+    problems: Sequence[Problem] = ()
+    warnings: Sequence[Problem] = ()
+    refusal: RefusedError | None = None
+    asks: bool = False
+    params: JsonObject = field(default_factory=dict)
+    duration_ms: int = 0
+
+    @property
+    def runs(self) -> bool:
+        """Say whether the call would run, at once or after a person allowed it."""
+        return self.allowed and not self.problems and self.refusal is None
+
+
+class _Unasked:
+    """The port `Approvals` of a rehearsal: standing answers hold and are not counted, no question is put."""
+
+    def __init__(self, approvals: Approvals) -> None:
+        self._approvals = approvals
+
+    async def grants(self, call: Call, tool: str) -> Sequence[StandingGrant]:
+        return await self._approvals.grants(call, tool)
+
+    async def use(self, grant: StandingGrant, call: Call) -> None:
+        """Count nothing."""
+
+    async def ask(self, request: ApprovalRequest) -> Asked:  # noqa: ARG002
+        return Asked(id=NOBODY, expires_at=datetime.max.replace(tzinfo=UTC))
+
+
+async def rehearse(call: Call, ports: Ports) -> Rehearsal:
+    """Take a call through every stage before the run.
+
+    Never raises for anything that is wrong with the call. The params are compared with the tool's schema also when
+    the agent does not have the tool: the answer is for administrators, not for agents.
+    """
+    clock = ports.clock
+    run = Run(call=call, ports=replace(ports, approvals=_Unasked(ports.approvals)), started=clock.monotonic())
+    denial = await _refusal_of(run, Stage("decide", decide_stage))
+    judgement = run.judgement if denial is None else denial.judgement
+    if run.tool is None and run.snapshot is not None:
+        run.tool = run.snapshot.tool(call.tool)
+    mistakes = None if run.tool is None else await _refusal_of(run, Stage("validate", validate_stage))
+    trouble = None
+    if denial is None and mistakes is None:
+        trouble = await _refusal_of(run, Stage("approval", approval_stage))
+        judgement = run.judgement
+    problems = [] if mistakes is None else mistakes.details
+    if mistakes is not None and not problems:
+        trouble = mistakes
+    return Rehearsal(
+        allowed=denial is None,
+        judgement=judgement,
+        problems=[each for each in problems if each["code"] != "unknown_field"] or problems,
+        warnings=[*run.warnings, *(each for each in problems if each["code"] == "unknown_field")],
+        refusal=trouble,
+        asks=run.asked is not None,
+        params=run.call.params,
+        duration_ms=int((clock.monotonic() - run.started) * 1000),
+    )
+
+
+async def _refusal_of(run: Run, stage: Stage) -> RefusedError | None:
+    try:
+        await stage.run(run)
+    except RefusedError as exc:
+        return exc
+    except FirewallError as exc:
+        return RefusedError(exc.code, exc.message, Judgement(verdict="deny", layer="error", reason=exc.message))
+    return None

@@ -1,0 +1,96 @@
+"""Calls that a person tries at the console: rehearsed without a trace, or made for real as any agent's call."""
+
+import asyncio
+import concurrent.futures
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from django.utils import timezone
+
+from apps.approvals.selectors import grants_for
+from apps.firewall.engine.snapshot import Snapshot
+from apps.firewall.errors import FirewallError
+from apps.firewall.runtime.call import Call, CallResult
+from apps.firewall.runtime.clock import SystemClock
+from apps.firewall.runtime.ports import Ports, Standing, StandingGrant
+from apps.firewall.runtime.rehearse import Rehearsal, rehearse
+from apps.gateway.lifecycle import Gateway, gateway
+from apps.gateway.wiring import AuditLedger, QueueOfPeople, executors
+from apps.registry.models import Environment
+from apps.registry.standing import standings
+
+WAIT_S: Final = 8.0
+"""How long a request waits for a call before it answers that the call goes on."""
+
+
+class GatewayAwayError(FirewallError):
+    """This process runs no calls."""
+
+    code = "unavailable"
+
+
+@dataclass(frozen=True, slots=True)
+class _AsOfNow:
+    """Fills the ports `SnapshotSource` and `ToolStates` with what was read before a rehearsal began."""
+
+    snapshot: Snapshot
+    standings: Mapping[str, Standing]
+
+    def live(self, environment: str) -> Snapshot | None:  # noqa: ARG002
+        return self.snapshot
+
+    def standing(self, environment: str, tool: str) -> Standing | None:  # noqa: ARG002
+        return self.standings.get(tool)
+
+
+class _KnownGrants(QueueOfPeople):
+    """Fills the port `Approvals` with the standing answers that were read before a rehearsal began."""
+
+    def __init__(self, grants: Sequence[StandingGrant]) -> None:
+        self._grants = grants
+
+    async def grants(self, call: Call, tool: str) -> Sequence[StandingGrant]:  # noqa: ARG002
+        return self._grants
+
+
+def call_rehearse(call: Call, snapshot: Snapshot, environment: Environment) -> Rehearsal:
+    """Say what would become of a call now; nothing runs. Not for coroutines."""
+    grants = grants_for(environment, call.agent, at=timezone.now(), tool=call.tool)
+    stands = standings().get(environment.slug, {})
+    now = _AsOfNow(snapshot, {name: Standing(code=each.code, message=each.message) for name, each in stands.items()})
+    ports = Ports(
+        snapshots=now,
+        ledger=AuditLedger(),
+        approvals=_KnownGrants([StandingGrant(grant.entry, grant) for grant in grants]),
+        executor=executors(),
+        clock=SystemClock(),
+        tool_states=now,
+    )
+    return asyncio.run(rehearse(call, ports))
+
+
+def call_make(call: Call, *, wait_s: float = WAIT_S) -> CallResult | None:
+    """Make a call as an agent's program would; it goes on though nobody waits for it. Not for coroutines.
+
+    Returns:
+        How it ended, or that it waits for a person; None when it still runs.
+    Raises:
+        GatewayAwayError: this process has no gateway.
+        TooBusyError, StoppingError: it was not begun.
+    """
+    try:
+        current = gateway()
+    except RuntimeError as exc:
+        raise GatewayAwayError("this process runs no calls: open the console of a server") from exc
+    making = asyncio.run_coroutine_threadsafe(_made(current, call, wait_s), current.loop)
+    try:
+        return making.result(wait_s + 5.0)
+    except concurrent.futures.TimeoutError:
+        return None
+
+
+async def _made(current: Gateway, call: Call, wait_s: float) -> CallResult | None:
+    task = current.desk.start(call)
+    await asyncio.wait({task}, timeout=wait_s)
+    return task.result() if task.done() else None
