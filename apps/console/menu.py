@@ -63,6 +63,7 @@ MENU: tuple[Section, ...] = (
             Entry("tools", _("Tools"), "tool", "tool", Permission.POLICY_READ),
             Entry("plugins", _("Plugins"), "puzzle", "plugin", Permission.POLICY_READ),
             Entry("tool-groups", _("Tool groups"), "folders", "tool-group", Permission.POLICY_READ),
+            Entry("sources", _("Discovery"), "route", "source", Permission.POLICY_READ),
         ),
     ),
     Section(
@@ -102,9 +103,16 @@ def _is_current(entry: Entry, url_name: str) -> bool:
     return url_name.startswith(entry.stem) and (rest in {"", "s"} or rest.startswith(("-", "s-")))
 
 
+def _current(url_name: str) -> Entry | None:
+    """Find the entry that a page belongs to: the one with the longest stem, `tool-group` before `tool`."""
+    found = [entry for section in MENU for entry in section.entries if _is_current(entry, url_name)]
+    return max(found, key=lambda entry: len(entry.stem), default=None)
+
+
 def _links(request: HttpRequest, section: Section) -> Iterator[Link]:
     allowed = permissions_of(request.user)
     url_name = (request.resolver_match.url_name if request.resolver_match else "") or ""
+    current = _current(url_name)
     for entry in section.entries:
         if entry.permission is not None and entry.permission not in allowed:
             continue
@@ -112,7 +120,7 @@ def _links(request: HttpRequest, section: Section) -> Iterator[Link]:
             url = reverse(entry.url_name)
         except NoReverseMatch:
             continue
-        yield Link(url, entry.url_name, entry.label, entry.icon, _is_current(entry, url_name), entry.is_quick)
+        yield Link(url, entry.url_name, entry.label, entry.icon, entry is current, entry.is_quick)
 
 
 def menu_of(request: HttpRequest) -> list[ShownSection]:

@@ -6,6 +6,7 @@ from django.urls import URLPattern, URLResolver, path
 
 import apps.accounts.converters  # noqa: F401 - registers user_id, approval_id, call_id, …
 from apps.accounts.secret_links import INVITATION_ROUTE, PASSWORD_RESET_ROUTE
+from apps.console.catalogue_urls import catalogue
 from apps.console.policy_urls import exploring, policies
 from apps.console.views import (
     accounts,
@@ -88,5 +89,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     *auditing,
     *releasing,
     *policies,
+    *catalogue,
     *exploring,
 ]

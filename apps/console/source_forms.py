@@ -1,0 +1,317 @@
+"""The form of a discovery source: one field for each setting of its kind, secrets by their masks."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from apps.console.forms import ConsoleForm
+from apps.registry.models import OnDrift, OnNew
+from apps.registry.source_settings import SETTINGS, SecretShown, Setting, secrets_shown
+
+if TYPE_CHECKING:
+    from apps.registry.errors import RegistryError
+    from apps.registry.models import DiscoverySource
+
+PREFIX: Final = "set_"
+SECRET: Final = "$secret"  # noqa: S105 - the member that names a secret
+RARE: Final = frozenset(
+    {
+        "ca",
+        "allow_domains",
+        "deny_domains",
+        "allow_networks",
+        "ports",
+        "schemes",
+        "signing_algorithm",
+        "signing_key",
+        "signing_key_id",
+        "versions",
+        "usage_url",
+        "limits",
+        "start_timeout_ms",
+    }
+)
+SEVERAL_LINES: Final = frozenset({"ca"})
+ALGORITHMS: Final = (("", gettext_lazy("None")), ("hmac-sha256", "HMAC-SHA256"), ("ed25519", "Ed25519"))
+_PAIR: Final = re.compile(r"\A\s*([^=\s][^=]*?)\s*=\s?(.*)\Z")
+INTERVALS: Final = (
+    (0, gettext_lazy("Only when somebody asks")),
+    (60, gettext_lazy("Every minute")),
+    (300, gettext_lazy("Every 5 minutes")),
+    (900, gettext_lazy("Every 15 minutes")),
+    (3600, gettext_lazy("Every hour")),
+    (86_400, gettext_lazy("Every day")),
+)
+
+
+def mask_text(secret: SecretShown) -> str:
+    """Write what stands for a secret; given back unchanged it keeps the secret."""
+    return f"[masked {secret.length} characters, {secret.hash}]"
+
+
+class LinesField(forms.CharField):
+    """One entry a line."""
+
+    widget = forms.Textarea
+
+    def clean(self, value: Any) -> Any:
+        text = super().clean(value) or ""
+        return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+class NumbersField(LinesField):
+    """One whole number a line."""
+
+    def clean(self, value: Any) -> Any:
+        lines = super().clean(value)
+        if not all(line.isascii() and line.isdigit() and len(line) < 10 for line in lines):
+            raise forms.ValidationError(_("One whole number a line."))
+        return [int(line) for line in lines]
+
+
+class PairsField(forms.CharField):
+    """NAME=value, one a line."""
+
+    widget = forms.Textarea
+
+    def clean(self, value: Any) -> Any:
+        pairs: dict[str, str] = {}
+        for line in (super().clean(value) or "").splitlines():
+            if not line.strip():
+                continue
+            found = _PAIR.match(line)
+            if found is None:
+                raise forms.ValidationError(_("NAME=value, one a line."))
+            pairs[found[1]] = found[2]
+        return pairs
+
+
+class CountsField(PairsField):
+    """NAME=number, one a line."""
+
+    def clean(self, value: Any) -> Any:
+        pairs = super().clean(value)
+        if not all(text.isascii() and text.isdigit() and len(text) < 19 for text in pairs.values()):
+            raise forms.ValidationError(_("NAME=number, one a line."))
+        return {name: int(text) for name, text in pairs.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a source holds already: its settings, and its secrets by the mask that stands for them."""
+
+    settings: Mapping[str, Any]
+    masks: Mapping[str, str]
+
+    @classmethod
+    def of(cls, source: "DiscoverySource | None") -> "Kept":
+        if source is None:
+            return cls({}, {})
+        return cls(source.settings, {secret.name: mask_text(secret) for secret in secrets_shown(source)})
+
+    def shown(self, value: Any) -> Any:
+        """Put masks where settings name secrets."""
+        if isinstance(value, Mapping):
+            name = value.get(SECRET)
+            if len(value) == 1 and isinstance(name, str):
+                return self.masks.get(name, "")
+            return {member: self.shown(each) for member, each in value.items()}
+        return value
+
+    def stored(self, text: str, name: str) -> Any:
+        """Return the reference that a mask stands for, else the text itself: a new secret."""
+        reference = self.settings.get(name.partition(".")[0])
+        for step in name.split(".")[1:]:
+            reference = reference.get(step) if isinstance(reference, Mapping) else None
+        is_same = isinstance(reference, Mapping) and self.masks.get(str(reference.get(SECRET))) == text
+        return reference if is_same else text
+
+
+class SourceForm(ConsoleForm):
+    """A source of one kind: what every source has, and the settings of the kind."""
+
+    key = forms.SlugField(label=gettext_lazy("Key"), max_length=63)
+    name = forms.CharField(label=gettext_lazy("Name"), max_length=200, required=False)
+    interval_s = forms.TypedChoiceField(label=gettext_lazy("Look"), coerce=int, choices=INTERVALS, initial=0)
+    on_new = forms.ChoiceField(label=gettext_lazy("A new tool"), choices=OnNew.choices, initial=OnNew.ACTIVATE)
+    on_drift = forms.ChoiceField(label=gettext_lazy("A changed definition"), choices=OnDrift.choices)
+    is_enabled = forms.BooleanField(label=gettext_lazy("Switched on"), required=False, initial=True)
+    version = forms.IntegerField(min_value=0, required=False, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, kind: str, source: "DiscoverySource | None" = None, **kwargs: Any) -> None:
+        self.kind, self.source, self.kept = kind, source, Kept.of(source)
+        kwargs["initial"] = self._initial() | (kwargs.get("initial") or {})
+        super().__init__(*args, **kwargs)
+        for setting in SETTINGS[kind]:
+            for name, field in _fields_of(setting):
+                self.fields[PREFIX + name] = field
+        if source is not None:
+            del self.fields["key"]
+            self._keep_interval(source.interval_s)
+
+    def _keep_interval(self, seconds: int) -> None:
+        field = self.fields["interval_s"]
+        assert isinstance(field, forms.TypedChoiceField)  # noqa: S101 - declared above
+        if seconds not in dict(INTERVALS):
+            field.choices = [*INTERVALS, (seconds, _("Every %(number)s s") % {"number": seconds})]
+
+    def _initial(self) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for setting in SETTINGS[self.kind]:
+            held = self.kept.shown(self.kept.settings.get(setting.name, setting.default))
+            values |= {PREFIX + name: value for name, value in _shown(setting, held)}
+        if self.source is not None:
+            own = ("name", "interval_s", "on_new", "on_drift", "is_enabled", "version")
+            values |= {name: getattr(self.source, name) for name in own}
+        return values
+
+    @property
+    def usual_fields(self) -> list[forms.BoundField]:
+        """The settings that most sources need."""
+        return [self[name] for name in self._setting_names if name.removeprefix(PREFIX) not in RARE]
+
+    @property
+    def rare_fields(self) -> list[forms.BoundField]:
+        """The settings that few sources need; they are folded away while none of them says anything."""
+        return [self[name] for name in self._setting_names if name.removeprefix(PREFIX) in RARE]
+
+    @property
+    def has_rare(self) -> bool:
+        return any(field.value() or field.errors for field in self.rare_fields)
+
+    @property
+    def _setting_names(self) -> list[str]:
+        return [name for name in self.fields if name.startswith(PREFIX)]
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings as the service takes them: new secrets in clear, kept ones by reference."""
+        found = {setting.name: self._value(setting) for setting in SETTINGS[self.kind]}
+        return {name: value for name, value in found.items() if value not in (None, "", [], {})}
+
+    def options(self) -> dict[str, Any]:
+        return {name: self.cleaned_data[name] for name in ("name", "interval_s", "on_new", "on_drift", "is_enabled")}
+
+    def _value(self, setting: Setting) -> Any:
+        given = self.cleaned_data
+        if setting.shape == "signing":
+            algorithm, key = given[f"{PREFIX}signing_algorithm"], given[f"{PREFIX}signing_key"]
+            if not algorithm:
+                return None
+            members = {"algorithm": algorithm, "key": self.kept.stored(key, "signing.key")}
+            return members | ({"key_id": given[f"{PREFIX}signing_key_id"]} if given[f"{PREFIX}signing_key_id"] else {})
+        value = given[PREFIX + setting.name]
+        if not setting.is_secret:
+            return value
+        if setting.shape == "named":
+            return {name: self.kept.stored(text, f"{setting.name}.{name}") for name, text in value.items()}
+        return self.kept.stored(value, setting.name) if value else None
+
+    def take_refusal(self, error: "RegistryError") -> None:
+        """Show what the service refused beside the fields that it names, the rest above the form."""
+        unnamed = []
+        for detail in error.details:
+            name = self._field_of(detail["path"])
+            if name:
+                self.add_error(name, detail["message"])
+            else:
+                unnamed.append(detail["message"])
+        for message in unnamed or ([] if error.details else [error.message]):
+            self.add_error(None, message)
+
+    def _field_of(self, path: str) -> str:
+        plain = re.sub(r"\[\d+\].*", "", path)
+        for head in ("settings.", "secrets."):
+            plain = plain.removeprefix(head)
+        parts = plain.split(".")
+        for name in (parts[0], PREFIX + parts[0], PREFIX + "_".join(parts[:2]), f"{PREFIX}{parts[0]}_key"):
+            if name in self.fields:
+                return name
+        return ""
+
+
+def _shown(setting: Setting, value: Any) -> Iterator[tuple[str, Any]]:
+    if setting.shape == "signing":
+        members = value if isinstance(value, Mapping) else {}
+        for part in ("algorithm", "key", "key_id"):
+            yield f"signing_{part}", members.get(part, "")
+    elif isinstance(value, list):
+        yield setting.name, "\n".join(map(str, value))
+    elif isinstance(value, Mapping):
+        yield setting.name, "\n".join(f"{name}={each}" for name, each in value.items())
+    else:
+        yield setting.name, value
+
+
+def _fields_of(setting: Setting) -> Iterator[tuple[str, forms.Field]]:
+    if setting.shape == "signing":
+        yield (
+            "signing_algorithm",
+            forms.ChoiceField(
+                label=gettext_lazy("Requests are signed"),
+                choices=ALGORITHMS,
+                required=False,
+                widget=forms.Select(attrs={"class": "form-select"}),
+            ),
+        )
+        yield "signing_key", _text(setting, label=gettext_lazy("Key of the signature"))
+        yield "signing_key_id", _text(setting, label=gettext_lazy("Name of that key"))
+        return
+    yield setting.name, FIELDS[setting.shape](setting)
+
+
+def _text(setting: Setting, label: Any = None) -> forms.Field:
+    attributes = {"spellcheck": "false", "autocomplete": "off", "class": "form-control mono"}
+    return forms.CharField(
+        label=label or setting.label,
+        help_text="" if label else setting.hint,
+        required=setting.is_required and label is None,
+        max_length=16_000,
+        widget=forms.Textarea(attrs=attributes | {"rows": 2})
+        if setting.name in SEVERAL_LINES
+        else forms.TextInput(attrs=attributes),
+    )
+
+
+def _area(field: type[forms.CharField], note: Any) -> Any:
+    def make(setting: Setting) -> forms.Field:
+        attributes = {"rows": 2, "spellcheck": "false", "autocomplete": "off", "class": "form-control mono"}
+        return field(
+            label=setting.label,
+            help_text=setting.hint or note,
+            required=setting.is_required,
+            max_length=64_000,
+            widget=forms.Textarea(attrs=attributes),
+        )
+
+    return make
+
+
+def _flag(setting: Setting) -> forms.Field:
+    box = forms.CheckboxInput(attrs={"class": "form-check-input"})
+    return forms.BooleanField(label=setting.label, help_text=setting.hint, required=False, widget=box)
+
+
+def _number(setting: Setting) -> forms.Field:
+    box = forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off", "class": "form-control mono"})
+    return forms.IntegerField(label=setting.label, help_text=setting.hint, required=setting.is_required, widget=box)
+
+
+_ONE_A_LINE: Final = gettext_lazy("One a line.")
+FIELDS: Final[Mapping[str, Any]] = {
+    "text": _text,
+    "url": _text,
+    "path": _text,
+    "paths": _area(LinesField, _ONE_A_LINE),
+    "texts": _area(LinesField, _ONE_A_LINE),
+    "numbers": _area(NumbersField, _ONE_A_LINE),
+    "named": _area(PairsField, gettext_lazy("NAME=value, one a line.")),
+    "number": _number,
+    "counts": _area(CountsField, gettext_lazy("NAME=number, one a line.")),
+    "flag": _flag,
+}
+"""Shape of a setting -> its field."""
