@@ -14,13 +14,17 @@ import jsonschema_rs
 from pydantic import TypeAdapter, ValidationError
 
 from apps.firewall.errors import FirewallError
+from apps.firewall.patterns import PatternError, compile_pattern
 from apps.firewall.tools.definition import OPEN_SCHEMA, Definition, JsonObject
 
 Problem = dict[str, str]
 
 NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,127}")
+_NO_SCHEMAS: Final = frozenset({"enum", "const", "default", "examples"})
+_UNICODE_CLASS: Final = re.compile(r"\\[pP]\{[^{}]*\}")
 NAME_RULE: Final = "use at most 128 letters, digits and `_ . : / -`, and start with a letter, digit or underscore"
 DEFINITION_LIMIT_BYTES: Final = 512 * 1024
+DEPTH_LIMIT: Final = 100
 _UNKEPT: Final = re.compile("[\0\ud800-\udfff]")  # no database and no peer takes NUL or half a surrogate pair
 
 _SPELLINGS: Final[Mapping[str, str]] = {
@@ -64,6 +68,9 @@ def read_definition(document: object, *, path: str = "") -> Definition:
         raise DefinitionInvalidError(
             "a definition is an object", [_problem(path.rstrip("."), "bad_type", "must be an object")]
         )
+    if _is_deep(document):  # before anything walks it: each walk needs the stack
+        message = f"it is deeper than {DEPTH_LIMIT} levels"
+        raise DefinitionInvalidError(message, [_problem(path.rstrip("."), "too_deep", message)])
     try:
         definition = _adapter().validate_python(_in_our_words(document), strict=False)
     except ValidationError as exc:
@@ -99,6 +106,10 @@ def definition_problems(definition: Definition, *, path: str = "") -> list[Probl
         reason = None if schema is None else schema_problem(schema)
         if reason is not None:
             problems.append(_problem(f"{path}{member}", "bad_schema", reason))
+        elif schema is not None:
+            problems += [
+                _problem(f"{path}{member}.{place}", "pattern_refused", why) for place, why in refused_patterns(schema)
+            ]
     return problems
 
 
@@ -112,8 +123,54 @@ def schema_problem(schema: JsonObject) -> str | None:
         return f"it has {size} bytes, {DEFINITION_LIMIT_BYTES} are allowed"
     try:
         jsonschema_rs.meta.validate(dict(schema))
+        jsonschema_rs.Draft202012Validator(dict(schema), offline=True, pattern_options=jsonschema_rs.RegexOptions())
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError, RecursionError) as exc:
         return str(getattr(exc, "message", exc))[:500]
+    return None
+
+
+def _is_deep(document: Any) -> bool:
+    level = [document]
+    for _ in range(DEPTH_LIMIT):
+        inner: list[Any] = []
+        for value in level:
+            if isinstance(value, Mapping):
+                inner += value.values()
+            elif isinstance(value, list | tuple):
+                inner += value
+        if not inner:
+            return False
+        level = inner
+    return True
+
+
+def refused_patterns(schema: JsonObject) -> Iterator[tuple[str, str]]:
+    """List the regular expressions of a schema that are not used here, each as its place and why.
+
+    They would be searched in what models send, and an expression can be written that keeps a validator busy for years.
+    """
+    left: list[tuple[str, Any]] = [("", schema)]
+    while left:
+        place, value = left.pop()
+        if isinstance(value, list | tuple):
+            left += [(f"{place}[{index}]", each) for index, each in enumerate(value)]
+            continue
+        if not isinstance(value, Mapping):
+            continue
+        inner = value.get("patternProperties")
+        written = [*(inner if isinstance(inner, Mapping) else ()), value.get("pattern")]
+        for pattern in written:
+            why = _why_refused(pattern) if isinstance(pattern, str) and pattern else None
+            if why is not None:
+                yield f"{place}.pattern".lstrip("."), why
+        left += [(f"{place}.{name}".lstrip("."), each) for name, each in value.items() if name not in _NO_SCHEMAS]
+
+
+def _why_refused(pattern: str) -> str | None:
+    try:
+        compile_pattern(_UNICODE_CLASS.sub("[a-z中]", pattern))
+    except PatternError as exc:
+        return f"`{pattern[:80]}`: {exc.message}"
     return None
 
 

@@ -88,10 +88,8 @@ def failure(stage: str, code: str, message: str) -> Answer:
 
 def describe(order: Answer, answers: Answers) -> None:
     """Describe the places of `items`, or those that installed packages name; a line for each, in their order."""
-    items = order["items"]
-    if "group" in order:
-        items = entry_points(order["group"], order["folders"])
-        answers.send({"items": items})
+    items = entry_points(order["group"], order["folders"]) if "group" in order else order["items"]
+    answers.send({"items": items if "group" in order else len(items)})
     deadline = time.monotonic() + order["time_limit_s"]
     position = 0
     while position < len(items):
@@ -110,9 +108,10 @@ def entry_points(group: str, folders: list[str]) -> list[Answer]:
     found: dict[str, Answer] = {}
     for distribution in metadata.distributions():
         for entry in distribution.entry_points:
-            if entry.group == group and f"{distribution.name}:{entry.name}" not in found:
+            named = f"{distribution.name}:{entry.name}"
+            if entry.group == group and named not in found and f"{named}{distribution.version}".isprintable():
                 where = str(distribution.locate_file(""))
-                found[f"{distribution.name}:{entry.name}"] = {
+                found[named] = {
                     "key": entry.name,
                     "module": entry.module,
                     "attribute": entry.attr,
@@ -124,18 +123,24 @@ def entry_points(group: str, folders: list[str]) -> list[Answer]:
 
 
 class Worker:
-    """A forked process that describes the places from `position` on."""
+    """A forked process that describes the places from `position` on.
+
+    It waits for a word before each further place: whatever the next one does, what was said of this one has gone out.
+    """
 
     def __init__(self, items: list[Answer], position: int, order: Answer, answers: Answers) -> None:
         self.items, self.position, self.answers = items, position, answers
         self.patience_s: float = order["import_limit_s"]
         self.pipe, writing = os.pipe()
+        waiting, self.go_on = os.pipe()
         self.pid = os.fork()
         if self.pid == 0:
             os.close(self.pipe)
+            os.close(self.go_on)
             answers.close()
-            work(items, position, writing, is_eager=order["initialise"])
+            work(items, position, (waiting, writing), is_eager=order["initialise"])
         os.close(writing)
+        os.close(waiting)
 
     def follow(self, deadline: float) -> int:
         """Pass on what it answers until it is done or has to be given up; return the position to go on at."""
@@ -164,12 +169,14 @@ class Worker:
         """Send one answer; say what is wrong with it, if anything."""
         try:
             answer = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             return "rubbish"
         if not isinstance(answer, dict) or answer.pop("item", None) != self.position:
             return "rubbish"
         self.answers.send(answer)
         self.position += 1
+        with contextlib.suppress(BrokenPipeError):  # it has ended meanwhile, which the other pipe tells
+            os.write(self.go_on, b".")
         return ""
 
     def _told(self, trouble: str, how: str) -> Answer:
@@ -182,6 +189,7 @@ class Worker:
 
     def _end(self) -> str:
         os.close(self.pipe)
+        os.close(self.go_on)
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
         status = os.waitpid(self.pid, 0)[1]
@@ -190,14 +198,17 @@ class Worker:
         return f"exit code {os.WEXITSTATUS(status)}"
 
 
-def work(items: list[Answer], position: int, pipe: int, *, is_eager: bool) -> NoReturn:
+def work(items: list[Answer], position: int, pipes: tuple[int, int], *, is_eager: bool) -> NoReturn:
     """Be the worker: describe place by place, then end without what authors registered for the end."""
+    waiting, pipe = pipes
+    os.register_at_fork(after_in_child=lambda: os.close(pipe))  # what an author forks has nothing to say here
     try:
         for number in range(position, len(items)):
             text = json.dumps({"item": number, **described(items[number], is_eager=is_eager)}) + "\n"
             line = text.encode()
             while line:
                 line = line[os.write(pipe, line) :]
+            os.read(waiting, 1)
         os._exit(0)
     finally:
         os._exit(70)

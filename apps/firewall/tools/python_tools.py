@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import tempfile
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -29,6 +30,8 @@ PATH: Final = "/usr/local/bin:/usr/bin:/bin"
 
 IMPORT_LIMIT_S: Final = 5.0
 LOOK_LIMIT_S: Final = 120.0
+HOSTS_LIMIT: Final = 10
+"""Places of one look that may end their host before the rest is given up."""
 CALL_LIMIT_MS: Final = 30_000
 LONGEST_CALL_MS: Final = 600_000
 DESCRIPTIONS_LIMIT_BYTES: Final = 80 * 1024 * 1024
@@ -140,7 +143,7 @@ class PythonTools:
         keys = [_key(place, stamps) for place in places]
         known = [kept.get(key) if key else None for key in keys]
         asked = [_item(place) for place, line in zip(places, known, strict=True) if line is None]
-        lines = iter(await self._look({"items": asked}, folders, is_eager=is_eager) if asked else ())
+        lines = iter((await self._look({"items": asked}, folders, is_eager=is_eager))[1] if asked else ())
         for place, key, old in zip(places, keys, known, strict=True):
             line = next(lines) if old is None else old
             answer = _read_line(line)
@@ -159,8 +162,8 @@ class PythonTools:
             FolderRefusedError, HostError.
         """
         real = [self.check_folder(each) for each in folders]
-        first, *lines = await self._look({"items": [], "group": group}, real, is_eager=is_eager)
-        for item, line in zip(_read_line(first)["items"], lines, strict=True):
+        items, lines = await self._look({"items": [], "group": group}, real, is_eager=is_eager)
+        for item, line in zip(items, lines, strict=True):
             yield Described(_place(item), _read_line(line))
 
     async def run(
@@ -210,30 +213,46 @@ class PythonTools:
             processes=own.processes,
         )
 
-    async def _look(self, order: JsonObject, folders: list[str], *, is_eager: bool) -> list[bytes]:
-        whole = {
-            "do": "describe",
-            "initialise": is_eager,
-            "import_limit_s": self._import_limit_s,
-            "time_limit_s": LOOK_LIMIT_S,
-            **order,
-        }
+    async def _look(
+        self, order: JsonObject, folders: list[str], *, is_eager: bool
+    ) -> tuple[list[dict[str, Any]], list[bytes]]:
+        """Have places described by a host, and by another from the next place on where one ends that host itself.
+
+        Returns:
+            The places as items, and a line for each.
+        """
+        deadline = time.monotonic() + LOOK_LIMIT_S
+        items, lines, how = await self._hosted(order, folders, deadline, is_eager=is_eager)
+        for _ in range(HOSTS_LIMIT):
+            if len(lines) == len(items) or time.monotonic() > deadline:
+                break
+            lines.append(_failure("process_ended", f"its code ended the process that loads it ({how})"))
+            if len(lines) < len(items):
+                rest = {"items": items[len(lines) :]}
+                _, more, how = await self._hosted(rest, folders, deadline, is_eager=is_eager)
+                lines += more
+        not_reached = _failure("not_reached", "the places before it took all the time there is")
+        return items, lines + [not_reached] * (len(items) - len(lines))
+
+    async def _hosted(
+        self, order: JsonObject, folders: list[str], deadline: float, *, is_eager: bool
+    ) -> tuple[list[dict[str, Any]], list[bytes], str]:
+        time_limit_s = max(1.0, deadline - time.monotonic())
+        limits = {"import_limit_s": self._import_limit_s, "time_limit_s": time_limit_s}
         with tempfile.TemporaryDirectory(prefix="openclaw-look-") as scratch:
             ran = await self._start(
-                whole,
+                {"do": "describe", "initialise": is_eager, **limits, **order},
                 folders,
                 cwd=scratch,
-                time_limit_s=LOOK_LIMIT_S + 5,
+                time_limit_s=time_limit_s + 5,
                 output_limit_bytes=DESCRIPTIONS_LIMIT_BYTES,
                 limits=self._limits,
             )
-        lines = (ran.stdout.head + ran.stdout.tail).splitlines() if not ran.stdout.dropped else []
-        expected = len(order["items"])
-        if "group" in order and lines:
-            expected = 1 + len(_read_line(lines[0]).get("items", ()))
-        if ran.ended != "ended" or ran.exit_code != 0 or len(lines) != expected:
-            raise HostError(f"the process that describes tools did not finish: {_told(ran)}")
-        return lines
+        header, *lines = (ran.stdout.head + ran.stdout.tail).split(b"\n")[:-1] or [b""]
+        if ran.stdout.dropped or not header:
+            raise HostError(f"the process that describes tools did not start: {_told(ran)}")
+        items = _read_line(header)["items"] if "group" in order else order["items"]
+        return items, lines[: len(items)], _told(ran)
 
     async def _start(self, order: JsonObject, folders: list[str], **how: Any) -> ProcessResult:
         stdin = await asyncio.to_thread(lambda: json.dumps({**order, "folders": folders}).encode())
@@ -300,14 +319,16 @@ def _place(item: Mapping[str, Any]) -> Place:
     )
 
 
+def _failure(code: str, message: str) -> bytes:
+    return json.dumps({"failure": {"stage": "load", "code": code, "message": message}}).encode()
+
+
 def _read_line(line: bytes) -> dict[str, Any]:
     try:
         answer = json.loads(line)
-    except ValueError as exc:
-        raise HostError("the process that describes tools sent rubbish") from exc
-    if not isinstance(answer, dict):
-        raise HostError("the process that describes tools sent rubbish")
-    return answer
+    except (ValueError, RecursionError):
+        answer = None
+    return answer if isinstance(answer, dict) else {}
 
 
 def _outcome(ran: ProcessResult, timeout_s: float) -> ToolOutcome:

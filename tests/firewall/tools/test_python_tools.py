@@ -30,6 +30,9 @@ BROKEN = {
     "leaves": ("import sys; sys.exit('bye')\n", "load", "import_failed", "SystemExit: bye"),
     "exits": ("import os; os._exit(3)\n", "load", "process_ended", "(exit code 3)"),
     "dies": ("import os; os.kill(os.getpid(), 11)\n", "load", "process_ended", "(SIGSEGV)"),
+    "kills": ("import os; os.kill(os.getppid(), 9)\n", "load", "process_ended", "(signal 9)"),
+    "forks": ("import os\nif os.fork() == 0: os._exit(0)\nos.fork()\n", "load", "no_tools", "nothing in it is a tool"),
+    "eats": ("x = [bytearray(1 << 20) for _ in range(4096)]\n", "load", "import_failed", "MemoryError"),
     "hangs": ("while True: pass\n", "load", "load_timed_out", "within 0.8 seconds"),
     "sleeps": ("import time; time.sleep(60)\n", "load", "load_timed_out", "within 0.8 seconds"),
     "lacks": ("import not_there_at_all\n", "verify", "dependency_missing", "`not_there_at_all` is not installed"),
@@ -168,7 +171,7 @@ async def test_a_look_answers_while_it_loads_and_a_failed_host_has_a_name(tmp_pa
     counting.cancel()
 
     assert turns > 10
-    with pytest.raises(HostError, match="did not finish"):
+    with pytest.raises(HostError, match="did not start: exit code 1"):
         await answers(PythonTools(python="/bin/false"), tmp_path)
 
 

@@ -71,7 +71,7 @@ def told(exc: BaseException) -> str:
         words = ""
     if isinstance(exc, SyntaxError):
         words = f"{exc.msg} (line {exc.lineno})"
-    return " ".join(f"{type(exc).__name__}: {words}".split())[:MESSAGE_LIMIT]
+    return " ".join(f"{type(exc).__name__}: {words}".split()).removesuffix(":")[:MESSAGE_LIMIT]
 
 
 def _check_dependencies(requirements: Sequence[str]) -> None:

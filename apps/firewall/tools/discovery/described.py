@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import Any, Final, cast, get_args
 
 from apps.firewall.tools.definition import Definition
-from apps.firewall.tools.definition_json import DefinitionInvalidError, read_definition
+from apps.firewall.tools.definition_json import DefinitionInvalidError, definition_problems, read_definition
 from apps.firewall.tools.discovery.found import Failure, Found, Stage
 from apps.firewall.tools.executors import PythonExecutor
 from apps.firewall.tools.python_tools import Described, Place
 
 PERMISSION: Final = re.compile(r"[a-z][a-z0-9_.-]*(:[a-z0-9_.*-]+){0,3}")
+ATTRIBUTE: Final = re.compile(r"\w[\w.]{0,199}|")
 OFFERS_LIMIT: Final = 200
 AT_ONCE: Final = 16
 """Descriptions that are read before others of the event loop have their turn."""
@@ -48,6 +49,7 @@ async def _numbered(described: AsyncIterator[Described]) -> AsyncIterator[tuple[
 
 
 def _of_place(place: Place, answer: Mapping[str, Any], source: str) -> list[Found]:
+    place = replace(place, key=printable(place.key))
     if "failure" in answer:
         return [Found(key=place.key, failure=_failure(answer["failure"]), facts=place.facts)]
     offers = answer.get("offers")
@@ -64,12 +66,14 @@ def _of_place(place: Place, answer: Mapping[str, Any], source: str) -> list[Foun
 
 def _of_offer(place: Place, offer: Mapping[str, Any], source: str, *, is_single: bool) -> Found:
     attribute = str(offer.get("attribute", ""))
+    if not ATTRIBUTE.fullmatch(attribute):
+        return _broken(place, place.key, "discover", "bad_answer", f"`{printable(attribute[:100])}` is no attribute")
     key = place.key if place.attribute else f"{place.key}:{attribute}"
     if "failure" in offer:
         return Found(key=key, failure=_failure(offer["failure"]), facts=place.facts)
     document = offer.get("definition")
     if not is_single and isinstance(document, Mapping):
-        key = f"{place.key}:{attribute}:{document.get('name', '')}" if place.attribute else key
+        key = f"{place.key}:{attribute}:{printable(str(document.get('name', ''))[:128])}" if place.attribute else key
     try:
         definition = _definition(place, document)
     except DefinitionInvalidError as exc:
@@ -93,7 +97,12 @@ def _definition(place: Place, document: Any) -> Definition:
     changes: dict[str, Any] = {"config": place.stored_config} if place.stored_config else {}
     if place.name:
         changes["name"] = place.name
-    return replace(definition, **changes) if changes else definition
+    if changes:
+        definition = replace(definition, **changes)
+        problems = definition_problems(definition)
+        if problems:
+            raise DefinitionInvalidError(problems[0]["message"], problems)
+    return definition
 
 
 def _listed(exc: DefinitionInvalidError) -> str:
@@ -108,8 +117,13 @@ def _failure(told: Any) -> Failure:
     return Failure(
         stage=cast(Stage, stage if stage in get_args(Stage) else "load"),
         code=code if re.fullmatch(r"[a-z][a-z0-9_]{0,63}", code) else "load_failed",
-        message=str(members.get("message", ""))[:1000],
+        message=printable(str(members.get("message", ""))[:1000]),
     )
+
+
+def printable(text: str) -> str:
+    """Replace what cannot be shown or stored."""
+    return "".join(each if each.isprintable() else "\ufffd" for each in text)
 
 
 def _broken(place: Place, key: str, stage: Stage, code: str, message: str) -> Found:

@@ -57,7 +57,12 @@ def places_in(folders: Sequence[str], patterns: Sequence[str], python: PythonToo
             raise FolderRefusedError(f"`{folder}` cannot be read: {(exc.strerror or 'unknown').lower()}") from exc
         for file in files:
             real = os.path.realpath(file)
-            if file.name != "__init__.py" and real.startswith(f"{root}/") and Path(real).is_file():
+            if (
+                file.name != "__init__.py"
+                and str(file).isprintable()
+                and real.startswith(f"{root}/")
+                and Path(real).is_file()
+            ):
                 key = str(file.relative_to(root))
                 shown = key if len(folders) == 1 else str(file)
                 places.setdefault(real, Place(key=shown, file=real, folder=str(root), facts={"file": str(file)}))

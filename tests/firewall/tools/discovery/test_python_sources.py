@@ -115,6 +115,40 @@ async def test_a_folder_with_a_broken_file_shows_it_and_gives_the_others(tmp_pat
     assert wrong.message.startswith("name: use at most 128 letters")
 
 
+async def test_hostile_definitions_are_refused_and_nothing_in_them_reaches_a_record(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        a_tool__py="""
+        from openclaw_admin.tools import tool
+        deep = {"type": "object"}
+        for _ in range(400):
+            deep = {"type": "object", "properties": {"a": deep}}
+        @tool(parameters=deep)
+        def deep_one(): "x"
+        @tool(description="a\\x00b")
+        def nul(): "x"
+        @tool(description="a\\ud800b")
+        def half(): "x"
+        @tool(parameters={"type": "object", "maximum": float("inf")})
+        def endless(): "x"
+        @tool(name="a" * 5000)
+        def long(): "x"
+        """,
+        b_tool__py="raise ValueError('a\\x00b\\ud800 \\x1b[31m')\n",
+        c_tool__py="from openclaw_admin.tools import tool\nfor n in range(300): exec(f'@tool\\ndef f{n}(): 0')\n",
+    )
+
+    look = await look_folder(source(scan_directories=[str(tmp_path)]), python=PythonTools())
+
+    assert broken(look) == {
+        **{f"a_tool.py:{name}": "definition_invalid" for name in ("deep_one", "nul", "half", "endless", "long")},
+        "b_tool.py": "import_failed",
+        "c_tool.py": "too_many_tools",
+    }
+    messages = [each.failure.message for each in look.found if each.failure]
+    assert all(message.isprintable() and message.encode() for message in messages)
+
+
 @pytest.mark.parametrize(
     ("settings", "code"),
     [
@@ -177,6 +211,8 @@ async def test_each_entry_of_a_file_that_gives_no_tool_says_why(tmp_path: Path) 
           - {name: resting, module: office, class: a, enabled: false}
           - {name: sealed, module: office, class: b, config: {key: "${KEY}"}}
           - {name: needy, module: office, class: b, dependencies: ["no-such-package>=1"]}
+          - {name: no good, module: office, class: b}
+          - {name: nul, module: office, class: b, config: {word: "a\\0b"}}
         tool_discovery:
           scan_directories: [code]
           remote_registry: {url: "https://tools.example/registry", auth_token: "${TOKEN}", sync_interval: 300}
@@ -194,6 +230,8 @@ async def test_each_entry_of_a_file_that_gives_no_tool_says_why(tmp_path: Path) 
         "resting": "not_enabled",
         "sealed": "secret_missing",
         "needy": "dependency_missing",
+        "no good": "definition_invalid",
+        "nul": "definition_invalid",
         "remote_registry": "source_of_its_own",
     }
 
