@@ -11,7 +11,8 @@ from apps.registry.definitions import Pinned, tool_pinned
 def fill(apps, schema_editor):
     tool_model = apps.get_model("registry", "Tool")
     releases = {}
-    rows = tool_model.objects.filter(digest="").select_related("plugin", "environment")
+    owner = schema_editor.connection.alias
+    rows = tool_model.objects.using(owner).filter(digest="").select_related("plugin", "environment")
     for tool in rows.iterator():
         core = releases.setdefault(
             tool.environment.dialect,
@@ -27,7 +28,7 @@ def fill(apps, schema_editor):
         if tool.source == "core" and tool.name in core:
             pinned = Pinned(definition=core[tool.name], executor=tool.executor)
         tool.digest = pinned.digest
-        tool.save(update_fields=["digest", "executor"])
+        tool.save(using=owner, update_fields=["digest", "executor"])
 
 
 class Migration(migrations.Migration):
