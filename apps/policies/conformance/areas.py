@@ -96,5 +96,9 @@ AREAS: Final[dict[str, dict[str, Kind]]] = {
         "readStringArrayParam": Kind("params:read_string_array", members(("value",))),
         "readStringOrNumberParam": Kind("params:read_string_or_number", members(("value",))),
     },
+    "host_env": {
+        "validate": Kind("host_env:validate", members(("ok",))),
+        "sanitize": Kind("host_env:sanitize", members(("env", "rejectedBlocked", "rejectedInvalid"))),
+    },
     "redaction": {"text": Kind("redaction:text", at_least_as_strict)},
 }
