@@ -1,7 +1,8 @@
 """Regular expressions that people write: an accepted subset that is searched in bounded time.
 
 Accepted: literals, sets, groups, alternatives, look-around, `^`, `$`, `\\b` and repeats. Refused: back-references,
-conditions, and a repeat of something whose own length or choice varies, because such an expression can take years.
+conditions, and a repeat inside a repeat where a text can be shared out between them in several ways, because such an
+expression can take years: `(a+)+`, but not `a+(-a+)*`, where each character has one place.
 Repeats without bound end at a bound: a long one where what follows cannot belong to the repeat, else a short one.
 
 Expressions are read as JavaScript writes them: `\\d`, `\\w` and `\\b` mean ASCII, `$` is the very end.
@@ -29,7 +30,8 @@ _ONE_CHARACTER = ("LITERAL", "NOT_LITERAL", "IN", "ANY", "CATEGORY", "RANGE")
 _REFUSED = ("GROUPREF", "GROUPREF_EXISTS", "GROUPREF_IGNORE")
 _LOOKS = ("ASSERT", "ASSERT_NOT")
 # One character each of what sets usually tell apart; `ÿ` and `中` stand for all others.
-_ALPHABET = [chr(number) for number in range(128)] + ["\u00a0", "ÿ", "中"]
+_OTHERS = {"\u00a0", "ÿ", "中"}
+_ALPHABET = [chr(number) for number in range(128)] + sorted(_OTHERS)
 
 
 class PatternError(FirewallError):
@@ -55,7 +57,7 @@ def compile_pattern(written: str) -> re.Pattern[str]:
     source = re.sub(r"\(\?<(?![=!])", "(?P<", source)
     try:
         tree = _parser.parse(source, flags | re.ASCII)
-        _check(tree, inside_repeat=False)
+        _check(tree, set(), inside_repeat=False)
         _bound(tree)
         pattern: re.Pattern[str] = _compiler.compile(tree, flags | re.ASCII)
     except (re.error, OverflowError, RecursionError) as exc:
@@ -99,9 +101,16 @@ def _split(written: str) -> tuple[str, int]:
     return literal[1], flags
 
 
-def _check(tree: Any, *, inside_repeat: bool) -> None:
+def _check(tree: Any, follow: set[str], *, inside_repeat: bool) -> None:
+    """Refuse what can take long.
+
+    Args:
+        follow: characters with which what comes after the tree can begin, another round of its repeat included.
+    """
     for index, (operation, argument) in enumerate(tree):
         name = str(operation)
+        after, can_end = _first(list(tree), index + 1)
+        behind = after | follow if can_end else after
         if name in _REFUSED:
             raise PatternError("back-references are not accepted")
         if name == "AT" and str(argument) == "AT_END" and not tree.state.flags & re.MULTILINE:
@@ -110,14 +119,21 @@ def _check(tree: Any, *, inside_repeat: bool) -> None:
             raise PatternError("a repeat of alternatives that begin alike is not accepted")
         if name in _REPEATS:
             least, most, body = argument
-            if inside_repeat and most > NESTED_REPEAT_AT_MOST and least != most:
-                raise PatternError("a repeat inside a repeat is not accepted")
-            if inside_repeat and least != most:
-                raise PatternError("an optional part inside a repeat is not accepted")
-            _check(body, inside_repeat=inside_repeat or most > NESTED_REPEAT_AT_MOST)
+            if inside_repeat and least != most and not _has_one_way(body, behind):
+                raise PatternError(
+                    "a repeat inside a repeat is accepted only where what follows it cannot belong to it"
+                )
+            again = _first(list(body), 0)[0] if most > NESTED_REPEAT_AT_MOST else set()
+            _check(body, behind | again, inside_repeat=inside_repeat or most > NESTED_REPEAT_AT_MOST)
             continue
         for part in _parts(name, argument):
-            _check(part, inside_repeat=inside_repeat)
+            _check(part, behind, inside_repeat=inside_repeat)
+
+
+def _has_one_way(body: Any, behind: set[str]) -> bool:
+    """Say whether the next character alone tells if a repeat of this body goes on or what follows it begins."""
+    own, can_be_empty = _first(list(body), 0)
+    return not can_be_empty and not own & behind
 
 
 def _parts(name: str, argument: Any) -> Sequence[Any]:
@@ -198,4 +214,12 @@ def _characters(operation: Any, argument: Any) -> set[str]:
     tree = _parser.parse("", 0)
     tree.append((operation, argument))
     one = _compiler.compile(tree, re.DOTALL | re.IGNORECASE | re.ASCII)
-    return {letter for letter in _ALPHABET if one.fullmatch(letter)}
+    found = {letter for letter in _ALPHABET if one.fullmatch(letter)}
+    return found | _OTHERS if _names_others(argument) else found
+
+
+def _names_others(argument: Any) -> bool:
+    """Say whether a set or letter names characters beyond ASCII, none of which may be in our alphabet."""
+    if isinstance(argument, int):
+        return argument > 127
+    return isinstance(argument, list | tuple) and any(_names_others(part) for part in argument)

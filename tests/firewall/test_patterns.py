@@ -35,11 +35,50 @@ def test_it_reads_expressions_as_javascript_writes_them(
 
 
 @pytest.mark.parametrize(
-    "written", ["", "   ", "[", "(a+)+$", "(a|aa)+", r"(\w+\.)+", r"(a)\1", "(a*)*b", "(?:a?b?)+", "/a/q", "a" * 501]
+    "written",
+    [
+        "",
+        "   ",
+        "[",
+        "(a+)+$",
+        "(a|aa)+",
+        r"(\w+\.?)+",
+        "([а-я]+[а-я]+)+$",
+        "([а-я]+)+$",
+        r"(a)\1",
+        "(a*)*b",
+        "(?:a?b?)+",
+        "/a/q",
+        "a" * 501,
+    ],
 )
 def test_it_refuses_what_cannot_be_used(written: str) -> None:
     with pytest.raises(PatternError):
         compile_pattern(written)
+
+
+@pytest.mark.parametrize(
+    ("written", "text", "expected"),
+    [
+        (r"^[a-z0-9]+(?:-[a-z0-9]+)*$", "a-slug-1", [(0, 8)]),
+        (r"^(\d{1,3}\.){3}\d{1,3}$", "10.0.0.255", [(0, 10)]),
+        (r"^(\w+\.)+\w+$", "one.two.three", [(0, 13)]),
+        (r"^(,?[a-z])+$", "a,b,c", [(0, 5)]),
+        (r"^([a-z]+([.-][0-9]+)*;)*$", "a.1-2;b;", [(0, 8)]),
+    ],
+)
+def test_a_repeat_inside_a_repeat_is_accepted_where_each_character_has_one_place(
+    written: str, text: str, expected: list[tuple[int, int]]
+) -> None:
+    assert spans(written, text) == expected
+
+
+@pytest.mark.parametrize("written", [r"^[a-z0-9]+(?:-[a-z0-9]+)*$", r"^(\w+\.)+\w+$", r"^(,?[a-z])+$"])
+@pytest.mark.parametrize("text", ["a" * 3_000 + "!", "a-" * 1_500 + "!", "a." * 1_500 + "!", ",a" * 1_500 + "!"])
+def test_and_what_does_not_match_is_known_soon(written: str, text: str) -> None:
+    started = time.monotonic()
+    assert compile_pattern(written).search(text) is None
+    assert time.monotonic() - started < 5
 
 
 def test_a_match_across_two_windows_is_found_whole() -> None:

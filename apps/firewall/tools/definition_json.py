@@ -21,6 +21,7 @@ Problem = dict[str, str]
 
 NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,127}")
 _NO_SCHEMAS: Final = frozenset({"enum", "const", "default", "examples"})
+_MAPS: Final = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 _UNICODE_CLASS: Final = re.compile(r"\\[pP]\{[^{}]*\}")
 NAME_RULE: Final = "use at most 128 letters, digits and `_ . : / -`, and start with a letter, digit or underscore"
 DEFINITION_LIMIT_BYTES: Final = 512 * 1024
@@ -149,21 +150,22 @@ def refused_patterns(schema: JsonObject) -> Iterator[tuple[str, str]]:
 
     They would be searched in what models send, and an expression can be written that keeps a validator busy for years.
     """
-    left: list[tuple[str, Any]] = [("", schema)]
+    left: list[tuple[str, Any, bool]] = [("", schema, False)]
     while left:
-        place, value = left.pop()
+        place, value, has_free_names = left.pop()
         if isinstance(value, list | tuple):
-            left += [(f"{place}[{index}]", each) for index, each in enumerate(value)]
-            continue
+            left += [(f"{place}[{index}]", each, False) for index, each in enumerate(value)]
         if not isinstance(value, Mapping):
             continue
-        inner = value.get("patternProperties")
-        written = [*(inner if isinstance(inner, Mapping) else ()), value.get("pattern")]
-        for pattern in written:
-            why = _why_refused(pattern) if isinstance(pattern, str) and pattern else None
-            if why is not None:
-                yield f"{place}.pattern".lstrip("."), why
-        left += [(f"{place}.{name}".lstrip("."), each) for name, each in value.items() if name not in _NO_SCHEMAS]
+        if not has_free_names:
+            inner = value.get("patternProperties")
+            for pattern in (*(inner if isinstance(inner, Mapping) else ()), value.get("pattern")):
+                why = _why_refused(pattern) if isinstance(pattern, str) and pattern else None
+                if why is not None:
+                    yield f"{place}.pattern".lstrip("."), why
+        for name, each in value.items():
+            if has_free_names or name not in _NO_SCHEMAS:
+                left.append((f"{place}.{name}".lstrip("."), each, not has_free_names and name in _MAPS))
 
 
 def _why_refused(pattern: str) -> str | None:

@@ -65,7 +65,6 @@ RULES: Final[Mapping[str, Rule]] = {
     "enum_repeats": Rule("warning", gettext_noop("the enum of `%(param)s` holds a value twice")),
     "enum_large": Rule("hint", gettext_noop("the enum of `%(param)s` has %(count)s values: models lose count")),
     "bounds_contradict": Rule("error", gettext_noop("no value of `%(param)s` can be both %(low)s and %(high)s")),
-    "pattern_refused": Rule("error", gettext_noop("the pattern of `%(param)s` is not used here: %(reason)s")),
     "secret_not_sensitive": Rule(
         "warning", gettext_noop("`%(param)s` sounds like a secret and is not marked sensitive")
     ),

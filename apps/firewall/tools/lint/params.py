@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import jsonschema_rs
 
-from apps.firewall.patterns import PatternError, compile_pattern
 from apps.firewall.redaction.names import is_secret_name
 from apps.firewall.tools.definition import Definition
 from apps.firewall.tools.lint.findings import Finding, found
@@ -75,7 +74,7 @@ def check_params_schema(definition: Definition) -> Iterator[Finding]:
     yield from _unknown_required(schema)
     yield from _mixed_styles(params)
     for param in params:
-        for check in (_described, _typed, _better_type, _values, _bounds, _pattern):
+        for check in (_described, _typed, _better_type, _values, _bounds):
             yield from check(param)
         if _sounds_secret(param) and not _is_sensitive(param, definition):
             yield found("secret_not_sensitive", _place(param), param=param.path)
@@ -185,13 +184,3 @@ def _bounds(param: Param) -> Iterator[Finding]:
             yield found(
                 "bounds_contradict", _place(param), param=param.path, low=f"{low} {least}", high=f"{high} {most}"
             )
-
-
-def _pattern(param: Param) -> Iterator[Finding]:
-    pattern = param.schema.get("pattern")
-    if not isinstance(pattern, str) or not pattern:
-        return
-    try:
-        compile_pattern(pattern)
-    except PatternError as exc:
-        yield found("pattern_refused", _place(param), param=param.path, reason=exc.message)

@@ -61,7 +61,6 @@ FLAWS: list[tuple[str, dict[str, Any]]] = [
         "bounds_contradict",
         with_param("days", type="integer", minimum=7, maximum=3, description="Reach of the forecast"),
     ),
-    ("pattern_refused", with_param(type="string", pattern="(a+)+$", description="Scale of the temperature shown")),
     ("secret_not_sensitive", with_param("api_key", type="string", description="Credential of the weather service")),
     (
         "params_deep",
