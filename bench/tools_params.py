@@ -10,7 +10,7 @@ import jsonschema
 from apps.firewall.tools.definition import Definition
 from apps.firewall.tools.mistakes import keyword_of
 from apps.firewall.tools.parameters import check_params, prepare_params
-from apps.firewall.tools.validators import validator_of
+from apps.firewall.tools.validators import errors_of, validator_of
 from bench.figures import Figure, percentile, shown, timed
 
 ROUNDS, CALLS = 40, 500
@@ -81,7 +81,7 @@ def answers_agree(reference: jsonschema.Draft202012Validator) -> None:
     """Stop when the two do not name the same places and keywords of invalid calls."""
     own = validator_of(SCHEMA)
     for params in INVALID:
-        ours = {(tuple(error.instance_path), keyword_of(error)) for error in own.iter_errors(params)}
+        ours = {(tuple(error.instance_path), keyword_of(error)) for error in errors_of(own, params, limit=100)}
         theirs = {(tuple(error.absolute_path), error.validator) for error in reference.iter_errors(params)}
         assert ours == theirs, (params, ours, theirs)
         assert check_params(SCHEMA, params)

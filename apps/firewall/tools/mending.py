@@ -14,7 +14,7 @@ import jsonschema_rs
 
 from apps.firewall.tools.coercion import NOTHING, coerce, coerce_to_one_of
 from apps.firewall.tools.mistakes import Problem, path_text
-from apps.firewall.tools.validators import SchemaParts, Validator
+from apps.firewall.tools.validators import Errors, SchemaParts, Validator, errors_of
 
 ERRORS_LIMIT: Final = 10_000
 ROUNDS: Final = 16
@@ -25,7 +25,6 @@ _UNIONS: Final = frozenset({"anyOf", "oneOf"})
 _CHOICES: Final = frozenset({"type", "anyOf", "oneOf"})
 _EXTRAS: Final = frozenset({"additionalProperties", "unevaluatedProperties"})
 
-Errors: TypeAlias = list[jsonschema_rs.ValidationError]
 Place: TypeAlias = tuple[str | int, ...]
 
 
@@ -102,7 +101,7 @@ class _Work:
         return Mended(self._holder[0], self._dropped, errors)
 
     def _look(self) -> Errors:
-        return list(islice(self._validator.iter_errors(self._holder[0]), ERRORS_LIMIT))
+        return errors_of(self._validator, self._holder[0], limit=ERRORS_LIMIT)
 
     def _round(self, errors: Errors) -> bool:
         """Coerce wherever that is possible; leave out only when nothing else helps: a wrong type makes a field unknown

@@ -7,7 +7,6 @@ mistake belongs to. A valid call costs that one pass.
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from apps.firewall.tools.aliases import MANNERS, manner_of, missing_groups
@@ -15,13 +14,13 @@ from apps.firewall.tools.defaults import Filler, filler_of
 from apps.firewall.tools.definition import Definition, JsonObject, schema_digest
 from apps.firewall.tools.formats import FORMATS, PATH_FORMATS, paths_within
 from apps.firewall.tools.injection import inject, without_facts
-from apps.firewall.tools.mending import Errors, drop_warnings, mend
+from apps.firewall.tools.mending import drop_warnings, mend
 from apps.firewall.tools.mistakes import FAILED, Hides, Problem, in_order, model_error, path_text, pointer, problems_of
 from apps.firewall.tools.paths import PathRefusedError
 from apps.firewall.tools.schema_walk import mentions, properties
 from apps.firewall.tools.sensitive import hider, sensitive_places
 from apps.firewall.tools.transform import Places, places_of, transform
-from apps.firewall.tools.validators import SchemaError, SchemaParts, Validator, validator_of
+from apps.firewall.tools.validators import Errors, SchemaError, SchemaParts, Validator, errors_of, validator_of
 
 __all__ = [
     "FAILED",
@@ -167,7 +166,7 @@ def check_params(schema: JsonObject, params: Mapping[str, Any], *, digest: str |
     given = params if isinstance(params, dict) else dict(params)
     if validator.is_valid(given):
         return []
-    return _problems(list(islice(validator.iter_errors(given), PROBLEMS_LIMIT)), hides=hider(()))
+    return _problems(errors_of(validator, given, limit=PROBLEMS_LIMIT), hides=hider(()))
 
 
 def _problems(errors: Errors, *, hides: Hides) -> list[Problem]:

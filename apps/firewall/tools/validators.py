@@ -2,8 +2,9 @@
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from itertools import islice
 from threading import Lock
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 from urllib.parse import quote
 
 import jsonschema_rs
@@ -17,6 +18,7 @@ PARTS_LIMIT: Final = 256
 _ROOT_ID: Final = "urn:openclaw-admin:schema"
 
 Validator: TypeAlias = jsonschema_rs.Draft202012Validator
+Errors: TypeAlias = list[jsonschema_rs.ValidationError]
 
 
 class SchemaError(FirewallError):
@@ -75,6 +77,18 @@ def validator_of(schema: JsonObject, digest: str | None = None) -> Validator:
         SchemaError: the schema is broken.
     """
     return _validators.get(schema, digest or schema_digest(schema))
+
+
+def errors_of(validator: Validator, value: Any, *, limit: int) -> Errors:
+    """List what is wrong with a value, so many errors at most."""
+    return [error for error in islice(validator.iter_errors(value), limit) if not _is_there(error)]
+
+
+def _is_there(error: jsonschema_rs.ValidationError) -> bool:
+    """Say whether a member that is called missing is there: the library does so where the schema both requires and
+    forbids it."""
+    kind: Any = error.kind
+    return kind.name == "required" and isinstance(error.instance, dict) and kind.property in error.instance
 
 
 class SchemaParts:
