@@ -10,6 +10,7 @@ import structlog
 
 from apps.events.listener import subscribe
 from apps.events.notices import RECONNECTED, Notice
+from apps.firewall.tools.mcp.sessions import McpSessions
 from apps.gateway.desk import Desk
 from apps.gateway.listings import Listings
 from apps.gateway.live import LiveSnapshots
@@ -33,6 +34,7 @@ class Gateway:
     tool_states: LiveToolStates
     tokens: Tokens
     desk: Desk
+    sessions: McpSessions = field(default_factory=McpSessions)
     listings: Listings = field(default_factory=Listings)
     unsubscribe: Callable[[], None] = lambda: None
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
@@ -62,8 +64,9 @@ async def start(snapshots: LiveSnapshots | None = None) -> None:
     global _gateway
     snapshots = snapshots or live_snapshots()
     tool_states = live_tool_states()
-    desk = Desk(ports_with(snapshots, tool_states))
-    made = Gateway(snapshots=snapshots, tool_states=tool_states, tokens=Tokens(), desk=desk)
+    sessions = McpSessions()
+    desk = Desk(ports_with(snapshots, tool_states, sessions))
+    made = Gateway(snapshots=snapshots, tool_states=tool_states, tokens=Tokens(), desk=desk, sessions=sessions)
     await snapshots.reload()
     await tool_states.reload()
     made.unsubscribe = subscribe(hear)
@@ -82,6 +85,7 @@ async def stop() -> None:
         task.cancel()
     await asyncio.gather(*ending.tasks, return_exceptions=True)
     await ending.desk.stop()
+    await ending.sessions.close()
 
 
 def hear(notice: Notice) -> None:

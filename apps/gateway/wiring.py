@@ -188,29 +188,33 @@ def live_snapshots() -> LiveSnapshots:
     return LiveSnapshots(_live, lambda: environments().values_list("slug", flat=True))
 
 
-def runners() -> tuple[Runner, ...]:
+def runners(sessions: McpSessions | None = None) -> tuple[Runner, ...]:
     """Make what runs tools, one of each kind."""
     connections = SourcesOfTools()
     return (
         BuiltinRunner(python=sys.executable),
         PythonRunner(python_tools(), connections),
         HttpRunner(connections),
-        McpRunner(connections, McpSessions()),
+        McpRunner(connections, sessions),
     )
 
 
-def executors() -> Executors:
-    """Make what runs tools, each agent in its own folder."""
-    return Executors(Workspaces(Path(settings.VAR_DIR) / "workspaces"), runners())
+def executors(sessions: McpSessions | None = None) -> Executors:
+    """Make what runs tools, each agent in its own folder.
+
+    Args:
+        sessions: MCP servers that are kept between calls; without them each call starts one.
+    """
+    return Executors(Workspaces(Path(settings.VAR_DIR) / "workspaces"), runners(sessions))
 
 
-def ports_with(snapshots: LiveSnapshots, tool_states: LiveToolStates) -> Ports:
+def ports_with(snapshots: LiveSnapshots, tool_states: LiveToolStates, sessions: McpSessions | None = None) -> Ports:
     """Make the runtime's ports of this process."""
     return Ports(
         snapshots=snapshots,
         ledger=AuditLedger(),
         approvals=QueueOfPeople(),
-        executor=executors(),
+        executor=executors(sessions),
         clock=SystemClock(),
         tool_states=tool_states,
     )

@@ -17,6 +17,7 @@ from apps.audit.selectors import call_record
 from apps.events.waiters import waiters
 from apps.firewall.identifiers import show_id
 from apps.firewall.runtime.call import NOT_FOUND, Call, CallResult, Judgement
+from apps.firewall.runtime.ports import Standing, ToolStates
 from apps.gateway.database import in_database
 from apps.gateway.errors import CallNotFoundError, IdempotencyConflictError
 from apps.gateway.lifecycle import Gateway
@@ -136,7 +137,7 @@ async def follow(current: Gateway, grant: TokenGrant, call_id: UUID, deadline: f
             if left > 0 and task is not None and not task.done():
                 await asyncio.wait({task}, timeout=min(left, REREAD_S))
                 continue
-            status, content = await in_database(_from_record, grant, call_id)
+            status, content = await in_database(_from_record, grant, call_id, current.tool_states)
             if status != 202 or left <= 0:
                 return status, content
             await watch.changed(timeout_s=min(left, REREAD_S))
@@ -148,7 +149,7 @@ async def _approval_of(current: Gateway, call_id: UUID) -> Approval | None:
     return await in_database(approval_of_call, call_id)
 
 
-def _from_record(grant: TokenGrant, call_id: UUID) -> tuple[int, dict[str, Any]]:
+def _from_record(grant: TokenGrant, call_id: UUID, states: ToolStates) -> tuple[int, dict[str, Any]]:
     """Tell a call from the ledger: its result is the masked copy there."""
     record = call_record(call_id)
     if record is None or not _may_see(grant, record):
@@ -164,7 +165,15 @@ def _from_record(grant: TokenGrant, call_id: UUID) -> tuple[int, dict[str, Any]]
         "error": record.error or _refusal(approval_of_call(call_id)),
         "duration_ms": record.duration_ms,
         "decision": {"verdict": record.decision, "reason": record.reason},
+        **_deprecation(states.standing(record.environment, record.tool)),
     }
+
+
+def _deprecation(standing: Standing | None) -> dict[str, Any]:
+    """Warn again of a tool that is deprecated: a record keeps no warnings."""
+    if standing is None or standing.code:
+        return {}
+    return {"warnings": [{"path": "", "code": "tool_deprecated", "message": standing.message}]}
 
 
 def _may_see(grant: TokenGrant, record: CallRecord) -> bool:
