@@ -52,9 +52,9 @@ def measure() -> Iterable[Figure]:
     answers_agree(reference)
     assert prepare_params(definition, VALID).problems == []
     baseline, checked, prepared = interleaved(
-        lambda: reference.is_valid(VALID),
-        lambda: check_params(SCHEMA, VALID, digest=definition.schema_digest),
-        lambda: prepare_params(definition, VALID),
+        partial(reference.is_valid, VALID),
+        partial(check_params, SCHEMA, VALID, digest=definition.schema_digest),
+        partial(prepare_params, definition, VALID),
     )
     yield _ratio("a valid call of 6 params, prepared", prepared, baseline)
     yield _ratio("a valid call of 6 params, checked", checked, baseline)
