@@ -348,8 +348,9 @@ class Sides:
         apart = {speaker.sender for speaker in found}
         return tuple(speaker for speaker in self._all_speakers() if speaker.sender in apart)
 
-    def _signature(self, speaker: Speaker, is_owner: bool | None) -> list[Pair]:
-        return [side.pair for side in self.agent_sides(speaker, is_owner)]
+    def _signature(self, speaker: Speaker, is_owner: bool | None) -> list[tuple[Pair, Flavors]]:
+        """Return what the agent's side lets pass, and against which candidates the groups' lists are then read."""
+        return [(side.pair, side.flavors) for side in self.agent_sides(speaker, is_owner)]
 
 
 def _identity(sender: SenderClass) -> tuple[str, str]:

@@ -72,6 +72,20 @@ def _environment(bot: Policy | None = None, group: Policy | None = None) -> Snap
     )
 
 
+def test_an_owner_for_whom_an_allow_list_counts_is_told_apart() -> None:
+    """In the older release a list that names owner-only tools alone is dropped for everybody but the owner."""
+    listed = GroupSource("-100", by_sender=[("*", Policy(allow=("gateway", "group:plugins")))])
+    source = SnapshotSource(
+        dialect="2026.2",
+        tools=[ToolEntry("gateway", owner_only=True), ToolEntry("read"), ToolEntry("lobster", plugin="lobster")],
+        policy=Policy(deny=("gateway",)),
+        agents=[AgentSource("bot")],
+        channels=[ChannelSource("telegram", {"groups": [listed]})],
+        owners=["2"],
+    )
+    _compare_with_brute_force(source, replace(source, channels=[]), Random(1))
+
+
 def test_two_equal_snapshots_differ_for_nobody() -> None:
     diff = diff_snapshots(_environment(), _environment())
     assert diff.is_empty
