@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any, Final
 
 from apps.firewall.engine.dialect import Dialect
-from apps.policies.conformance.compare import Judge, at_least_as_strict, members
+from apps.policies.conformance.compare import Judge, as_the_hooks_said, at_least_as_strict, members
 
 Adapter = Callable[[Dialect, Mapping[str, Any]], Any]
 WITHOUT_KIND: Final = ""
@@ -96,6 +96,7 @@ AREAS: Final[dict[str, dict[str, Kind]]] = {
         "readStringArrayParam": Kind("params:read_string_array", members(("value",))),
         "readStringOrNumberParam": Kind("params:read_string_or_number", members(("value",))),
     },
+    "hooks": {"before_tool_call": Kind("hooks:before", as_the_hooks_said)},
     "host_env": {
         "validate": Kind("host_env:validate", members(("ok",))),
         "sanitize": Kind("host_env:sanitize", members(("env", "rejectedBlocked", "rejectedInvalid"))),

@@ -112,6 +112,21 @@ def same(expected: Any, actual: Any, *, facts: bool = True) -> bool:
     return bool(expected == actual)
 
 
+_ROUND: Final = members(("called", "paramsSeen", "outcome.blocked", "outcome.params"))
+_REASON: Final = "outcome.reason"
+
+
+def as_the_hooks_said(given: Mapping[str, Any], expected: Any, actual: Any) -> Iterator[Verdict]:
+    """Judge a round of hooks: a reason is required where a hook gave it, and a detail where the wording is our own."""
+    yield from _ROUND(given, expected, actual)
+    wanted, got = _at(expected, _REASON), _at(actual, _REASON)
+    if wanted is _ABSENT:
+        return
+    answers = [hook.get("returns") for hook in given["hooks"]]
+    said = [each.get("blockReason") for each in answers if isinstance(each, Mapping)]
+    yield Verdict(wanted in said, None if same(wanted, got) else Difference(_REASON, wanted, _shown(got)))
+
+
 def at_least_as_strict(_input: Mapping[str, Any], expected: Any, actual: Any) -> Iterator[Verdict]:
     """Judge a masked text: nothing that the recorded output removed may remain in ours; equality is a detail."""
     if recorded_failure(expected) or isinstance(actual, Failure):

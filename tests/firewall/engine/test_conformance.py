@@ -15,6 +15,9 @@ from apps.policies.conformance.runner import read_vectors, run_vectors
 VECTORS = Path(__file__).parents[2] / "conformance"
 KNOWN = sorted(area for area in AREAS if (VECTORS / f"{area}.jsonl").exists())
 
+# ours masks more than it must; the reasons of a refusal that no hook gave are in our own words
+OUR_OWN_WAY = ("redaction", "hooks")
+
 RIGHT = {"id": "x-1", "area": "tool_names", "kind": "normalize", "input": {"name": "BASH"}, "expect": "exec"}
 WRONG = {**RIGHT, "id": "x-2", "expect": "bash"}
 
@@ -39,7 +42,7 @@ def test_the_engine_answers_as_the_release_did(area: str, release: str) -> None:
     report = run_vectors(path, read_vectors(path), release)
     assert report.required.total > 0
     assert [each for each in report.differences if each.required] == []
-    if area != "redaction":  # ours masks more than it must; equality is no aim
+    if area not in OUR_OWN_WAY:
         assert report.differences == []
 
 
