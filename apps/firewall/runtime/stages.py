@@ -12,13 +12,13 @@ from apps.firewall.engine.decide import decide
 from apps.firewall.engine.exec_policy import ExecVerdict, Where, exec_rules, judge
 from apps.firewall.engine.snapshot import Snapshot
 from apps.firewall.engine.source import ToolEntry
+from apps.firewall.errors import FirewallError
 from apps.firewall.runtime.call import NOT_FOUND, Action, Asked, Call, Judgement, RefusedError
 from apps.firewall.runtime.definitions import definition_of
 from apps.firewall.runtime.facts import facts_of
 from apps.firewall.runtime.ports import ApprovalRequest, Note, Ports
 from apps.firewall.shell import read_line
 from apps.firewall.tools.builtin.exec import PATH
-from apps.firewall.tools.definition_json import DefinitionInvalidError
 from apps.firewall.tools.mistakes import in_order
 from apps.firewall.tools.parameters import FAILED, Prepared, may_take_long, needs_folders, prepare_params, sensitive_of
 from apps.firewall.tools.running import ToolOutcome
@@ -57,8 +57,8 @@ class Run:
             return ()
         try:
             places = sensitive_of(definition_of(known))
-        except DefinitionInvalidError:
-            places = known.sensitive
+        except FirewallError:  # nobody can tell which they are
+            places = (*known.sensitive, *self.call.params)
         return sent_places(places, self.call.params)
 
     @property

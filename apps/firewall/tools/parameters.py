@@ -40,6 +40,7 @@ __all__ = [
 PROBLEMS_LIMIT: Final = 100
 SMALL: Final = 2_000
 CACHED_PLANS: Final = 4096
+_TOO_DEEP: Final = "the tool's schema cannot be used: it is nested too deeply"
 _NOT_TEXT: Final = "the parameters hold half of a character, which is no text"
 
 
@@ -147,9 +148,16 @@ def may_take_long(params: Any) -> bool:
 
 
 def sensitive_of(definition: Definition) -> tuple[str, ...]:
-    """Name the params that are masked everywhere but on their way to the tool: names, and places such as `auth.pin`."""
+    """Name the params that are masked everywhere but on their way to the tool: names, and places such as `auth.pin`.
+
+    Raises:
+        SchemaError: the schema is nested too deeply to tell.
+    """
     known = _plans.get(id(definition))
-    return sensitive_places(definition) if known is None else known.sensitive
+    try:
+        return sensitive_places(definition) if known is None else known.sensitive
+    except RecursionError as exc:
+        raise SchemaError(_TOO_DEEP) from exc
 
 
 def check_params(schema: JsonObject, params: Mapping[str, Any], *, digest: str | None = None) -> list[Problem]:
@@ -182,6 +190,17 @@ def _plan(definition: Definition) -> Plan:
     known = _plans.get(id(definition))
     if known is not None and known.version == FORMATS.version:
         return known
+    try:
+        plan = _made_plan(definition)
+    except RecursionError as exc:
+        raise SchemaError(_TOO_DEEP) from exc
+    if len(_plans) >= CACHED_PLANS:
+        _plans.clear()
+    _plans[id(definition)] = plan
+    return plan
+
+
+def _made_plan(definition: Definition) -> Plan:
     version = FORMATS.version
     schema = _with_extras(definition)
     is_same = schema is definition.parameters
@@ -189,7 +208,7 @@ def _plan(definition: Definition) -> Plan:
     validator = validator_of(schema, definition.schema_digest if is_same else schema_digest(schema))
     fill, places = filler_of(schema), places_of(schema, validator)
     is_plain = not (fill or places or is_file_tool or definition.context_mappings)
-    plan = Plan(
+    return Plan(
         definition=definition,
         schema=schema,
         validator=validator,
@@ -203,10 +222,6 @@ def _plan(definition: Definition) -> Plan:
         sensitive=sensitive_places(definition),
         version=version,
     )
-    if len(_plans) >= CACHED_PLANS:
-        _plans.clear()
-    _plans[id(definition)] = plan
-    return plan
 
 
 def _with_extras(definition: Definition) -> JsonObject:

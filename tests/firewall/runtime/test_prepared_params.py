@@ -168,6 +168,19 @@ async def test_the_sensitive_params_of_a_tool_outside_the_set_are_named_in_the_d
     assert [note.sensitive for note in here.ledger.notes] == [("pin",)]
 
 
+async def test_where_nobody_can_tell_what_is_sensitive_nothing_is_shown() -> None:
+    broken = entry("send_pin", {"pin": {"type": "string"}}, traits={"timeout_ms": "soon"})
+    here = FakeWorld(
+        build_snapshot(SnapshotSource(environment="production", tools=[broken], agents=[AgentSource("bot")]))
+    )
+
+    result = await invoke(call_of("send_pin", pin="1234", note="x"), here.ports)
+
+    assert result.error is not None
+    assert result.error["code"] == "definition_invalid"
+    assert here.ledger.notes[0].sensitive == ("pin", "note")
+
+
 async def test_a_call_with_thousands_of_values_holds_up_no_other() -> None:
     here = world()
     large = asyncio.create_task(invoke(call_of("count_words", tags=json.dumps([1] * 50_000)), here.ports))

@@ -11,7 +11,14 @@ from hypothesis import HealthCheck, given, settings
 
 from apps.firewall.tools.definition import Definition
 from apps.firewall.tools.injection import offered_schema
-from apps.firewall.tools.parameters import Prepared, SchemaError, model_error, prepare_params
+from apps.firewall.tools.parameters import (
+    Prepared,
+    SchemaError,
+    model_error,
+    needs_folders,
+    prepare_params,
+    sensitive_of,
+)
 from tests.firewall.tools.random_schemas import FILLED, PARAMS, ROOTS
 
 FEW = settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
@@ -328,6 +335,16 @@ def test_another_tool_that_is_called_edit_keeps_its_own_names() -> None:
 def test_a_broken_schema_refuses_every_call() -> None:
     with pytest.raises(SchemaError):
         prepare_params(tool({"a": {"type": "nope"}}), {})
+
+
+def test_a_schema_nested_beyond_reason_refuses_every_call() -> None:
+    deep: dict[str, Any] = {}
+    for _ in range(5_000):
+        deep = {"not": deep}
+
+    for ask in (lambda each: prepare_params(each, {}), sensitive_of, needs_folders):
+        with pytest.raises(SchemaError):
+            ask(Definition(name="x", parameters=deep))
 
 
 def test_half_a_character_is_refused_as_no_text() -> None:
