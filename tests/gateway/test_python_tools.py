@@ -115,3 +115,22 @@ def test_a_package_that_pip_installs_is_there_without_a_restart(
 
     assert (before.state, before.found, after.added) == ("completed", 0, 1)
     assert call(bot, "make_slug", {"title": "No restart!"}).json()["result"] == {"slug": "no-restart"}
+
+
+def test_a_result_that_no_database_holds_is_answered_and_recorded(
+    environment: Any, bot: httpx.Client, tmp_path: Path
+) -> None:
+    folder = tmp_path / "tools"
+    folder.mkdir()
+    text = (
+        "from openclaw_admin.tools import tool\n@tool\ndef odd(): return {'text': 'a\\ud800b\\x00', 'n': 10 ** 400}\n"
+    )
+    (folder / "odd_tool.py").write_text(text)
+    assert looked(environment, "folder", "folder", {"scan_directories": [str(folder)]}).added == 1
+    published(environment, BOT)
+    assert eventually(lambda: offered(bot, "odd"))
+
+    answer = call(bot, "odd")
+
+    assert answer.json()["status"] == "completed", answer.text
+    assert Entry.objects.filter(kind="call_outcome", tool="odd").get().status == "completed"

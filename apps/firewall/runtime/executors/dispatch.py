@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from apps.firewall.engine.source import ToolEntry
 from apps.firewall.runtime.call import Action, Call, JsonObject
 from apps.firewall.runtime.executors.runner import Runner
+from apps.firewall.runtime.executors.sendable import sendable
 from apps.firewall.runtime.executors.workspaces import HostFiles, Workspaces, identities
 from apps.firewall.tools.catalog import BUILTINS
 from apps.firewall.tools.executors import (
@@ -41,7 +42,7 @@ class Executors:
         if picked is None or action.tool != tool.name:
             return failed("no_executor", f"the tool `{action.tool}` cannot run here")
         runner, executor = picked
-        return await runner.run(action, tool, executor, self._workspaces.workspace(action.call()))
+        return sendable(await runner.run(action, tool, executor, self._workspaces.workspace(action.call())))
 
     def _pick(self, tool: ToolEntry) -> tuple[Runner, ToolExecutor] | None:
         executor = executor_of(tool)
