@@ -131,7 +131,7 @@ def _check_options(options: Mapping[str, Any]) -> None:
 
 
 def _check_row(source: DiscoverySource) -> None:
-    details = field_problems(source, exclude=("environment", "settings", "secrets"))
+    details = field_problems(source, exclude=("settings", "secrets"))
     if details:
         raise SourceInvalidError(_("the source `%(key)s` cannot be saved: see details") % {"key": source.key}, details)
 

@@ -190,7 +190,7 @@ class Takeover:
 
     def _compare(self, tool: Tool, pinned: Pinned, broken: dict[str, str] | None) -> tuple[str, str]:
         """Bring a known tool together with what was found of it; what happened, and a code where it needs one."""
-        if tool.state in {ToolState.REGISTERED, ToolState.INITIALISED}:
+        if tool.state in {ToolState.REGISTERED, ToolState.INITIALISED} and _pending(tool) is None:
             return self._prepare(tool, pinned, broken)
         if tool.state == ToolState.UNREGISTERED and tool.state_reason not in RESTORABLE:
             return "same", "unregistered"
