@@ -102,6 +102,26 @@ def test_use_is_told_for_a_tool_that_was_never_called(environment: Environment, 
     assert (shown["days"], shown["calls"], shown["success_rate"], shown["last_at"]) == (7, 0, None, None)
 
 
+def test_what_the_lint_says_and_what_each_provider_is_sent_is_told(everything: Any) -> None:
+    schema = {"type": "object", "properties": {"day": {"type": "string", "minLength": 3}}}
+    tool = everything.post("registry/tools", {"definition": {"name": "stuff", "parameters": schema}}).json()
+    shown = everything.get(f"registry/tools/{tool['id']}").json()
+    assert "description_missing" in {finding["code"] for finding in shown["findings"]}
+
+    listed = everything.get(f"registry/tools/{tool['id']}/previews").json()
+    previews = {preview["provider"]: preview for preview in listed}
+    assert set(previews) == {"openai-chat", "openai-responses", "anthropic", "gemini"}
+    assert {change["keyword"] for change in previews["gemini"]["changes"]} == {"minLength"}
+    assert previews["anthropic"]["changes"] == []
+
+
+def test_the_history_of_a_tool_says_who_moved_it(environment: Environment, everything: Any, admin: Any) -> None:
+    tool = Tool.objects.get(environment=environment, name="exec")
+    services.tool_set_state(tool, state="disabled", reason="not here", by=admin)
+    newest = everything.get(f"{path_of(environment, 'exec')}/history").json()[0]
+    assert (newest["change"], newest["actor"], newest["state"]) == ("update", "user:admin", "disabled")
+
+
 @pytest.mark.parametrize("kind", ["tool", "src", "run", "drift"])
 def test_what_does_not_exist_is_not_found(everything: Any, kind: str) -> None:
     place = {"tool": "tools", "src": "sources", "run": "runs", "drift": "drifts"}[kind]

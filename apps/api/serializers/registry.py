@@ -135,11 +135,55 @@ class ToolUseSerializer(serializers.Serializer[Any]):
     error_count = serializers.IntegerField()
 
 
+class ToolFindingSerializer(serializers.Serializer[Any]):
+    """What the authoring lint says of a definition; `code` is stable."""
+
+    code = serializers.CharField()
+    severity = serializers.ChoiceField(choices=["error", "warning", "hint"])
+    path = serializers.CharField(allow_blank=True)
+    message = serializers.CharField()
+
+
+class SchemaChangeSerializer(serializers.Serializer[Any]):
+    """One thing that was changed or stripped of a schema, and why."""
+
+    path = serializers.CharField(allow_blank=True, help_text="JSON Pointer.")
+    kind = serializers.CharField(help_text="removed, converted, added or merged")
+    keyword = serializers.CharField()
+    reason = serializers.CharField()
+
+
+class RemarkSerializer(serializers.Serializer[Any]):
+    code = serializers.CharField()
+    message = serializers.CharField()
+
+
+class PreviewSerializer(serializers.Serializer[Any]):
+    """What a provider is sent for a tool, and what differs from its definition."""
+
+    provider = serializers.CharField(required=False)
+    sent = ObjectField()
+    changes = SchemaChangeSerializer(many=True)
+    remarks = RemarkSerializer(many=True)
+
+
+class HistoryEntrySerializer(serializers.Serializer[Any]):
+    """One change of a tool's record; `fields` is the record after it."""
+
+    change = serializers.ChoiceField(choices=["insert", "update", "delete"], source="kind")
+    actor = serializers.CharField(allow_blank=True)
+    at = serializers.DateTimeField()
+    version = serializers.IntegerField(source="fields.version")
+    state = serializers.CharField(source="fields.state")
+    state_reason = serializers.CharField(source="fields.state_reason", allow_blank=True)
+
+
 class DefinitionSerializer(serializers.Serializer[Any]):
-    """A tool with its whole definition, and the states it may be moved to by whoever asks."""
+    """A tool with its whole definition, what the lint says of it, and the states whoever asks may move it to."""
 
     tool = ToolSerializer()
     definition = ObjectField()
+    findings = ToolFindingSerializer(many=True)
     moves = serializers.ListField(child=serializers.ChoiceField(choices=ToolState.choices))
     drift = serializers.CharField(allow_null=True, help_text="The change of its definition that waits.")
 

@@ -16,6 +16,8 @@ from apps.accounts.access import Permission, Principal, permissions_of
 from apps.api.scope import environment_of
 from apps.api.serializers.registry import (
     DefinitionSerializer,
+    HistoryEntrySerializer,
+    PreviewSerializer,
     ToolChangeSerializer,
     ToolPageSerializer,
     ToolQuerySerializer,
@@ -30,9 +32,12 @@ from apps.api.views.parameters import ENVIRONMENT
 from apps.api.views.registry.finding import found
 from apps.audit.figures import Span
 from apps.audit.tool_figures import tool_use
+from apps.firewall.tools.presenting import previews
+from apps.registry.definitions import tool_definition
+from apps.registry.findings import tool_findings
 from apps.registry.lifecycle import moves_from
 from apps.registry.registering import read_order
-from apps.registry.selectors import drift_pending, plugin_find, tool_get
+from apps.registry.selectors import drift_pending, plugin_find, tool_get, tool_history
 from apps.registry.services import tool_register, tool_save, tool_set_state
 from apps.registry.tool_search import tools_search
 
@@ -107,6 +112,7 @@ class ToolDetail(APIView):
         shown = {
             "tool": tool,
             "definition": definition_members(tool),
+            "findings": tool_findings(tool),
             "moves": moves_from(tool.state, permissions_of(by(request))),
             "drift": None if drift is None else drift.shown_id,
         }
@@ -166,6 +172,36 @@ class ToolUse(APIView):
         shown = {name: getattr(use, name) for name in use.__dataclass_fields__}
         shown |= {"days": days, "success_rate": None if ran < 1 else (ran - use.failed) / ran}
         return Response(ToolUseSerializer(shown).data)
+
+
+class ToolPreviews(APIView):
+    permissions = {"GET": Permission.POLICY_READ}
+
+    @extend_schema(
+        operation_id="registry_tools_previews",
+        summary="Show what each provider is sent for a tool, what was changed or stripped, and why",
+        parameters=[ENVIRONMENT],
+        responses={200: PreviewSerializer(many=True), 404: ProblemSerializer},
+    )
+    def get(self, request: Request, tool_id: UUID) -> Response:
+        environment = environment_of(request)
+        tool = found(tool_get(environment, tool_id), "tool")
+        shown = previews(tool_definition(tool), release=environment.dialect)
+        return Response([{"provider": provider, **PreviewSerializer(each).data} for provider, each in shown.items()])
+
+
+class ToolHistory(APIView):
+    permissions = {"GET": Permission.POLICY_READ}
+
+    @extend_schema(
+        operation_id="registry_tools_history",
+        summary="List the last changes of a tool's record, the newest first",
+        parameters=[ENVIRONMENT],
+        responses={200: HistoryEntrySerializer(many=True), 404: ProblemSerializer},
+    )
+    def get(self, request: Request, tool_id: UUID) -> Response:
+        tool = found(tool_get(environment_of(request), tool_id), "tool")
+        return Response(HistoryEntrySerializer(tool_history(tool), many=True).data)
 
 
 def _days(text: str) -> int:

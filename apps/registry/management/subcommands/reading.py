@@ -8,8 +8,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from apps.firewall.tools.catalogue_page import CatalogueEntry, catalogue_markdown
-from apps.firewall.tools.lint import lint_definition
 from apps.registry.definitions import tool_definition
+from apps.registry.findings import tool_findings
 from apps.registry.management.subcommands.subcommand import Options, named_tool
 from apps.registry.models import Environment, Tool, ToolState
 from apps.registry.selectors import tools_of
@@ -55,7 +55,7 @@ def lint(command: BaseCommand, environment: Environment, options: Options) -> No
     tools = [named_tool(environment, name) for name in names] if names else list(tools_of(environment))
     severities: Counter[str] = Counter()
     for tool in tools:
-        for finding in lint_definition(tool_definition(tool)):
+        for finding in tool_findings(tool):
             severities[finding.severity] += 1
             command.stdout.write(
                 f"{finding.severity}: {tool.name}: {finding.path or '-'}: {finding.message} [{finding.code}]"
