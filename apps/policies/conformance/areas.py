@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any, Final
 
 from apps.firewall.engine.dialect import Dialect
-from apps.policies.conformance.compare import Judge, as_the_hooks_said, at_least_as_strict, members
+from apps.policies.conformance.compare import Judge, as_the_hooks_said, at_least_as_strict, loop_events, members
 
 Adapter = Callable[[Dialect, Mapping[str, Any]], Any]
 WITHOUT_KIND: Final = ""
@@ -95,6 +95,10 @@ AREAS: Final[dict[str, dict[str, Kind]]] = {
         "readNumberParam": Kind("params:read_number", members(("value",))),
         "readStringArrayParam": Kind("params:read_string_array", members(("value",))),
         "readStringOrNumberParam": Kind("params:read_string_or_number", members(("value",))),
+    },
+    "loop_detection": {
+        WITHOUT_KIND: Kind("loop_detection:run", loop_events),
+        "config_merge": Kind("loop_detection:config_merge"),
     },
     "hooks": {"before_tool_call": Kind("hooks:before", as_the_hooks_said)},
     "host_env": {

@@ -112,6 +112,25 @@ def same(expected: Any, actual: Any, *, facts: bool = True) -> bool:
     return bool(expected == actual)
 
 
+_EVENT: Final = ("at", "level", "detector", "count", "emit")
+_EVENT_DETAIL: Final = ("pairedToolName", "livenessSignal")
+_LENGTH: Final = members(("historyLength",))
+
+
+def loop_events(given: Mapping[str, Any], expected: Any, actual: Any) -> Iterator[Verdict]:
+    """Judge the findings of a session: of each event some members are required, and two are details."""
+    yield from _LENGTH(given, expected, actual)
+    if recorded_failure(expected) or isinstance(actual, Failure):
+        return
+    for required, names in ((True, _EVENT), (False, _EVENT_DETAIL)):
+        wanted, got = (_picked(side["events"], names) for side in (expected, actual))
+        yield Verdict(required, None if same(wanted, got) else Difference("events", wanted, got))
+
+
+def _picked(events: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[dict[str, Any]]:
+    return [{name: event[name] for name in names if name in event} for event in events]
+
+
 _ROUND: Final = members(("called", "paramsSeen", "outcome.blocked", "outcome.params"))
 _REASON: Final = "outcome.reason"
 
