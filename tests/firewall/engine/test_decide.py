@@ -1,5 +1,6 @@
 """One walk: decide, the list and the explanation never disagree, and nothing is denied without a rule."""
 
+import pytest
 from hypothesis import given, settings
 
 from apps.firewall.engine.context import CallContext
@@ -10,6 +11,7 @@ from tests.firewall.engine import straight_pipeline
 from tests.firewall.engine.environments import contexts, sources
 
 
+@pytest.mark.unhurried
 @settings(max_examples=120, deadline=None)
 @given(sources(), contexts())
 def test_every_way_of_asking_gives_the_answer_of_the_straight_pipeline(

@@ -4,6 +4,7 @@ from collections import defaultdict
 from dataclasses import replace
 from random import Random
 
+import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -53,6 +54,7 @@ def _compare_with_brute_force(source: SnapshotSource, changed: SnapshotSource, c
         assert told.get(known, ((), ())) == (tuple(sorted(after - before)), tuple(sorted(before - after)))
 
 
+@pytest.mark.unhurried
 @settings(max_examples=25, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 @given(sources(), sources(), st.booleans(), st.randoms(use_true_random=False))
 def test_it_equals_brute_force(

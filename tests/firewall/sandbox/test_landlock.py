@@ -15,6 +15,8 @@ from apps.firewall.sandbox.landlock import Confinement, confinement, programs
 from apps.firewall.sandbox.limits import Limits
 from apps.firewall.sandbox.process import ProcessResult, run_process
 
+pytestmark = pytest.mark.unhurried
+
 PATH = "/usr/local/bin:/usr/bin:/bin"
 SECRET = "the key of the seal"
 needs_landlock = pytest.mark.skipif(not confinement().abi, reason=f"confinement: {confinement()}")

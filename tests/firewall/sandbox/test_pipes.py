@@ -11,6 +11,8 @@ import pytest
 from apps.firewall.sandbox.limits import Limits
 from apps.firewall.sandbox.pipes import PipedProcess, piped_process
 
+pytestmark = pytest.mark.unhurried
+
 ECHO = "import sys\nfor line in sys.stdin.buffer:\n    sys.stdout.buffer.write(line.upper())\n    sys.stdout.flush()"
 
 

@@ -15,6 +15,8 @@ import pytest
 from apps.firewall.sandbox.limits import Limits
 from apps.firewall.sandbox.process import ProcessResult, run_process
 
+pytestmark = pytest.mark.unhurried
+
 PATH = "/usr/local/bin:/usr/bin:/bin"
 
 

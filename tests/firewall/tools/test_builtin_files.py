@@ -11,6 +11,8 @@ from apps.firewall.tools import confined
 from apps.firewall.tools.catalog import BUILTINS
 from apps.firewall.tools.running import Command, Place, ToolOutcome
 
+pytestmark = pytest.mark.unhurried
+
 
 @pytest.fixture
 def place(tmp_path: Path) -> Place:

@@ -15,6 +15,8 @@ from apps.firewall.tools.executors import PythonExecutor
 from apps.firewall.tools.python_tools import FolderRefusedError, HostError, Place, PythonTools
 from apps.firewall.tools.running import ToolOutcome
 
+pytestmark = pytest.mark.unhurried
+
 GOOD = """
     from openclaw_admin.tools import tool
 

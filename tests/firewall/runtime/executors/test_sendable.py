@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from apps.firewall.runtime.executors.sendable import DEPTH_LIMIT, sendable
 from apps.firewall.tools.running import ToolOutcome, failed
 
+pytestmark = pytest.mark.unhurried
+
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 ANY_JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | ANY_TEXT,

@@ -23,6 +23,8 @@ from apps.firewall.tools.parameters import prepare_params
 from apps.firewall.tools.python_tools import PythonTools
 from apps.firewall.tools.running import ToolOutcome
 
+pytestmark = pytest.mark.unhurried
+
 IMPORT = "from openclaw_admin.tools import tool\n"
 EXAMPLES = Path(__file__).parents[4] / "docs" / "examples" / "tools"
 

@@ -15,6 +15,8 @@ from apps.firewall.tools.running import ToolOutcome
 from tests.firewall.tools.mcp.conftest import Connect
 from tests.firewall.tools.mcp.server import PNG
 
+pytestmark = pytest.mark.unhurried
+
 COUNTED = {"type": "object", "properties": {"count": {"type": "integer"}}, "required": ["count"]}
 
 

@@ -23,6 +23,8 @@ from apps.firewall.tools.mcp.errors import (
 from apps.firewall.tools.mcp.sessions import opened
 from tests.firewall.tools.mcp.conftest import Connect
 
+pytestmark = pytest.mark.unhurried
+
 
 async def fails_to_open(connection: Connection, *, timeout_s: float = 5.0) -> McpError:
     with pytest.raises(McpError) as caught:

@@ -12,6 +12,8 @@ from apps.firewall.tools.discovery.mcp import look_mcp, policy_names
 from apps.firewall.tools.executors import McpExecutor
 from tests.firewall.tools.mcp.conftest import Connect
 
+pytestmark = pytest.mark.unhurried
+
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}}
 WEATHER = {"name": "weather", "description": "Tells the weather.", "inputSchema": SCHEMA}
 

@@ -17,6 +17,8 @@ from tests.firewall.tools.mcp import web
 from tests.firewall.tools.mcp.conftest import units_server
 from tests.firewall.tools.mcp.web import WebServer
 
+pytestmark = pytest.mark.unhurried
+
 Serve = Callable[..., Awaitable[Connection]]
 
 

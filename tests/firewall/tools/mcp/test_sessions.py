@@ -12,6 +12,8 @@ from apps.firewall.tools.mcp.errors import McpBusyError, McpEndedError, McpError
 from apps.firewall.tools.mcp.sessions import McpSessions
 from tests.firewall.tools.mcp.conftest import Connect
 
+pytestmark = pytest.mark.unhurried
+
 
 @pytest.fixture
 async def sessions() -> AsyncIterator[McpSessions]:
