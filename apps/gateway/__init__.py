@@ -4,7 +4,7 @@
 - `runtime_api/`: the endpoints themselves; no Django request handling.
 - `wiring`: the ports of the runtime, filled with the record rooms.
 - `desk`: the calls of this process, and who runs what a person allowed.
-- `live`, `tokens`, `counters`: what this process keeps in memory so that a decision asks no database.
+- `live`, `tool_states`, `tokens`, `counters`: what this process keeps in memory so that a decision asks no database.
 
 May import every record room and the firewall. Has no rules of its own.
 """

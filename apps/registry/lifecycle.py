@@ -19,11 +19,11 @@ class Move:
     """One way from a state to another.
 
     Args:
-        permission: what a person or a token needs for it.
+        permission: what a person or a token needs for it; None where only a look goes it.
         by_discovery: whether a look at the tool's source may do it by itself.
     """
 
-    permission: Permission
+    permission: Permission | None
     by_discovery: bool = False
 
 
@@ -31,6 +31,7 @@ _WITHDRAW: Final = Move(Permission.POLICY_WRITE)
 _PREPARE: Final = Move(Permission.POLICY_WRITE, by_discovery=True)
 _RETURN: Final = Move(Permission.PUBLISH)
 _FOUND: Final = Move(Permission.PUBLISH, by_discovery=True)
+_FOUND_AGAIN: Final = Move(None, by_discovery=True)
 _LOST: Final = Move(Permission.POLICY_WRITE, by_discovery=True)
 
 MOVES: Final[Mapping[str, Mapping[str, Move]]] = MappingProxyType(
@@ -43,7 +44,7 @@ MOVES: Final[Mapping[str, Mapping[str, Move]]] = MappingProxyType(
             S.UNREGISTERED: _LOST,
         },
         S.INITIALISED: {
-            S.REGISTERED: Move(Permission.POLICY_WRITE, by_discovery=True),
+            S.REGISTERED: _PREPARE,
             S.ACTIVE: _PREPARE,
             S.QUARANTINED: _WITHDRAW,
             S.DISABLED: _WITHDRAW,
@@ -74,6 +75,8 @@ MOVES: Final[Mapping[str, Mapping[str, Move]]] = MappingProxyType(
         },
         S.UNREGISTERED: {
             S.REGISTERED: _PREPARE,
+            S.INITIALISED: _FOUND_AGAIN,
+            S.ACTIVE: _FOUND_AGAIN,
             S.QUARANTINED: _LOST,
         },
     }

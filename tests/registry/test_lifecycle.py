@@ -1,6 +1,8 @@
 """The life of a tool: the table, who may do what by it, and that nothing else moves a tool."""
 
+import re
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +19,7 @@ from apps.registry.lifecycle import MOVES, move_of, moves_from
 from apps.registry.models import OFFERED_STATES, Environment, Tool, ToolState
 
 pytestmark = pytest.mark.django_db
+TOOLS_PAGE = Path(__file__).parents[2] / "docs" / "tools.md"
 WITHDRAWN = {ToolState.QUARANTINED, ToolState.DISABLED, ToolState.UNREGISTERED}
 EVERY_WAY = [(start, to) for start, to in product(ToolState.values, repeat=2) if start != to]
 
@@ -24,6 +27,19 @@ EVERY_WAY = [(start, to) for start, to in product(ToolState.values, repeat=2) if
 def test_the_table_knows_every_state() -> None:
     assert set(MOVES) == set(ToolState)
     assert {to for ways in MOVES.values() for to in ways} <= set(ToolState)
+
+
+def test_the_table_of_the_documentation_is_this_one() -> None:
+    row = re.compile(r"^\| `(\w+)` \| [^|]+ \| ([^|]+) \| ([^|]+) \|$", flags=re.MULTILINE)
+    listed = {state: (people, look) for state, people, look in row.findall(TOOLS_PAGE.read_text()) if state in MOVES}
+    for state, ways in MOVES.items():
+        people = {to for to, move in ways.items() if move.permission is not None}
+        look = {to for to, move in ways.items() if move.by_discovery}
+        assert (_words(listed[state][0]), _words(listed[state][1])) == (people, look), state
+
+
+def _words(cell: str) -> set[str]:
+    return set() if cell == "-" else set(cell.split(", "))
 
 
 def test_every_offered_tool_can_be_withdrawn_in_each_way() -> None:
@@ -53,7 +69,8 @@ def test_a_tool_goes_the_ways_of_the_table_and_no_other(
 ) -> None:
     tool = Tool.objects.get(environment=environment, name="exec")
     Tool.objects.filter(pk=tool.pk).update(state=start)
-    if move_of(start, to) is None:
+    move = move_of(start, to)
+    if move is None or move.permission is None:
         with pytest.raises(ToolStateError):
             services.tool_set_state(tool, state=to, by=admin)
     else:
@@ -104,9 +121,9 @@ class Life(RuleBasedStateMachine):
         tools = (self.found("files__list", description=f"Version {self.words}."),) if is_there else ()
         services.run_take(services.run_start(self.source), Look(found=tools))
         if before is not None and before.state != self.tool.state:
-            first = move_of(before.state, self.tool.state)
-            back = before.state == ToolState.UNREGISTERED and self.tool.state == ToolState.ACTIVE
-            assert back or (first is not None and first.by_discovery), (before.state, self.tool.state)
+            move = move_of(before.state, self.tool.state)
+            assert move is not None
+            assert move.by_discovery
         if before is not None and before.state in OFFERED_STATES and self.tool.state in OFFERED_STATES:
             assert self.tool.description == before.description, "an accepted definition changed by itself"
 
@@ -118,7 +135,8 @@ class Life(RuleBasedStateMachine):
         except services_errors():
             assert self.tool.state == before
         else:
-            assert state == before or move_of(before, state) is not None
+            move = move_of(before, state)
+            assert state == before or (move is not None and move.permission is not None)
 
     def pending(self) -> Any:
         from apps.registry.selectors import drift_pending

@@ -162,7 +162,7 @@ def tool_set_state(
 
 def _check_move(tool: Tool, state: str, by: By) -> None:
     move = move_of(tool.state, state)
-    if move is None:
+    if move is None or move.permission is None:
         raise ToolStateError(_("a tool that is %(from)s cannot become `%(to)s`") % {"from": tool.state, "to": state})
     if by is not None:
         require(by, move.permission)
