@@ -103,6 +103,20 @@ def tool_pinned(tool: Tool) -> Pinned:
     )
 
 
+def as_strict(document: JsonObject, tool: Tool) -> dict[str, Any]:
+    """Write a definition that a source brings, as strict as admins have made the row: a source never loosens that."""
+    strict = dict(document)
+    if tool.owner_only:
+        strict["owner_only"] = True
+    sensitive = list(dict.fromkeys((*document.get("sensitive", ()), *tool.sensitive_fields)))
+    if sensitive:
+        strict["sensitive"] = sensitive
+    successor = tool.traits.get("successor", "")
+    if successor and "successor" not in strict:
+        strict["successor"] = successor
+    return strict
+
+
 def raise_mistakes(definitions: Sequence[Definition]) -> None:
     """Check definitions together: each alone, and that no two share a name in any case.
 

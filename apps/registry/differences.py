@@ -1,5 +1,6 @@
 """What differs between two JSON documents, place by place."""
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -47,8 +48,13 @@ def _walk(path: str, before: Any, after: Any) -> Iterator[Difference]:
     elif _is_list_of_objects(before) and _is_list_of_objects(after):
         for at in range(max(len(before), len(after))):
             yield from _walk(f"{path}[{at}]", _at(before, at), _at(after, at))
-    elif before != after or type(before) is not type(after):
+    elif not is_same_json(before, after):
         yield Difference(path, "changed", before, after)
+
+
+def is_same_json(one: Any, other: Any) -> bool:
+    """Say whether two JSON values are the same text but for the order of keys: 1, 1.0 and true are three values."""
+    return bool(one == other) and json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
 def _is_list_of_objects(value: Any) -> bool:

@@ -10,6 +10,7 @@ from django.core.exceptions import ValidationError
 from django.db import models, transaction
 
 from apps.accounts.access import Permission, Principal, require
+from apps.registry.differences import is_same_json
 from apps.registry.errors import RecordChangedError
 from apps.registry.models import DiscoverySource, Plugin, Tool, ToolGroup
 
@@ -56,7 +57,7 @@ def write_fields(record: Versioned, fields: Mapping[str, Any]) -> bool:
     Returns:
         Whether anything differed.
     """
-    differing = {name: value for name, value in fields.items() if getattr(record, name) != value}
+    differing = {name: value for name, value in fields.items() if not _is_same(getattr(record, name), value)}
     if not differing:
         return False
     for name, value in differing.items():
@@ -64,6 +65,10 @@ def write_fields(record: Versioned, fields: Mapping[str, Any]) -> bool:
     record.version += 1
     record.save(update_fields=[*differing, "version", "updated_at"])
     return True
+
+
+def _is_same(held: Any, wanted: Any) -> bool:
+    return is_same_json(held, wanted) if isinstance(wanted, dict | list) else bool(held == wanted)
 
 
 def field_problems(record: models.Model, *, exclude: tuple[str, ...] = ()) -> list[dict[str, str]]:

@@ -18,10 +18,11 @@ from apps.audit.services import boot_id, entries_record
 from apps.events.notices import announce
 from apps.firewall.errors import FirewallError
 from apps.firewall.tools.discovery.found import Failure, Look
+from apps.firewall.tools.remote_json import plain_text
 from apps.registry.differences import json_differences
 from apps.registry.errors import SourceBusyError
 from apps.registry.looks import LOOK_LIMIT_S, look_through
-from apps.registry.models import DiscoveryRun, DiscoverySource, RunState
+from apps.registry.models import DiscoveryRun, DiscoverySource, Environment, RunState
 from apps.registry.services.changing import By, actor_of, change
 from apps.registry.services.takeover import Takeover
 from apps.registry.services.usage import usage_report
@@ -76,12 +77,20 @@ def run_finish(run: DiscoveryRun) -> DiscoveryRun:
         message = f"it took longer than {LOOK_LIMIT_S:.0f} s"
         look = Look(failure=Failure(stage="discover", code="timeout", message=message))
     except BaseException as exc:
-        _fail(run, Failure(stage="discover", code="internal_error", message=f"an internal error: {type(exc).__name__}"))
+        _fail(run, _internal(exc))
         raise
-    run = run_take(run, look)
+    try:
+        run = run_take(run, look)
+    except Exception as exc:
+        _fail(run, _internal(exc))
+        raise
     if run.state == RunState.COMPLETED:
         usage_report(run)
     return run
+
+
+def _internal(exc: BaseException) -> Failure:
+    return Failure(stage="discover", code="internal_error", message=f"an internal error: {type(exc).__name__}")
 
 
 def run_take(run: DiscoveryRun, look: Look) -> DiscoveryRun:
@@ -98,7 +107,7 @@ async def _timed(source: DiscoverySource, etag: str) -> Look:
 
 def _fail(run: DiscoveryRun, failure: Failure) -> DiscoveryRun:
     run.state, run.ended_at = RunState.FAILED, timezone.now()
-    run.error_code, run.error_message = failure.code[:64], failure.message[:1000]
+    run.error_code, run.error_message = plain_text(failure.code, 64), plain_text(failure.message, 1000)
     with change(None):
         run.save(update_fields=["state", "ended_at", "error_code", "error_message"])
         announce("discovery.ended", id=run.pk, environment=run.source.environment.slug)
@@ -109,6 +118,8 @@ def _fail(run: DiscoveryRun, failure: Failure) -> DiscoveryRun:
 def _take(run: DiscoveryRun, look: Look) -> DiscoveryRun:
     with change(None, actor=run.actor):
         rows = DiscoverySource.objects.select_for_update(of=("self",)).select_related("environment")
+        # No two looks, nor a look and a person, give a name twice at once.
+        Environment.objects.select_for_update(no_key=True).get(pk=run.source.environment_id)
         source = rows.get(pk=run.source_id)
         takeover = Takeover(source=source, run=run, at=timezone.now())
         if not look.is_unchanged:

@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from apps.accounts.access import Permission
-from apps.registry.definitions import definition_fields, read_pinned
+from apps.registry.definitions import as_strict, definition_fields, read_pinned
 from apps.registry.differences import json_differences
 from apps.registry.errors import DriftDecidedError
 from apps.registry.models import DefinitionDrift, DriftState, Tool, ToolState
@@ -33,11 +33,11 @@ def drift_dismiss(drift: DefinitionDrift, *, by: By, at: datetime | None = None)
         PermissionDeniedError: it takes the right to publish.
         DriftDecidedError: as `drift_accept`.
     """
-    return _decide(drift, DriftState.DISMISSED, by, at, lambda _drift: {})
+    return _decide(drift, DriftState.DISMISSED, by, at, lambda _drift, _tool: {})
 
 
-def _accepted(drift: DefinitionDrift) -> dict[str, Any]:
-    pinned = read_pinned(drift.found)
+def _accepted(drift: DefinitionDrift, tool: Tool) -> dict[str, Any]:
+    pinned = read_pinned(as_strict(drift.found, tool))  # as it is now: admins may have been stricter since
     return definition_fields(pinned.definition) | {
         "executor": pinned.executor,
         "is_optional": pinned.is_optional,
@@ -50,7 +50,7 @@ def _decide(
     state: DriftState,
     by: By,
     at: datetime | None,
-    fields_of: Callable[[DefinitionDrift], dict[str, Any]],
+    fields_of: Callable[[DefinitionDrift, Tool], dict[str, Any]],
 ) -> Tool:
     with change(by, permission=Permission.PUBLISH):
         tool = Tool.objects.select_for_update(of=("self",)).select_related("environment").get(pk=drift.tool_id)
@@ -61,7 +61,7 @@ def _decide(
             )
         drift.state, drift.decided_at, drift.decided_by = state, at or timezone.now(), actor_of(by)
         drift.save(update_fields=["state", "decided_at", "decided_by"])
-        fields = fields_of(drift)
+        fields = fields_of(drift, tool)
         if tool.state == ToolState.QUARANTINED and drift.tool_state:
             fields |= {"state": drift.tool_state, "state_reason": ""}
         write_fields(tool, fields)

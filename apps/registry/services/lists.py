@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 
 from apps.events.notices import announce
 from apps.firewall.engine.dialect import dialect_named
+from apps.firewall.engine.warn import MCP_PLUGIN
 from apps.firewall.tools.definition import Definition
 from apps.firewall.tools.executors import ToolExecutor, executor_json
 from apps.registry.definitions import Pinned, definition_fields, raise_mistakes
@@ -98,6 +99,7 @@ def list_save(
     Raises:
         ToolInvalidError: names that others have.
     """
+    Environment.objects.select_for_update(no_key=True).get(pk=environment.pk)  # no name is given twice at once
     everything = {tool.name.lower(): tool for tool in Tool.objects.select_for_update().filter(environment=environment)}
     ours = origin.columns
     known = {name: tool for name, tool in everything.items() if all(getattr(tool, k) == v for k, v in ours.items())}
@@ -146,13 +148,29 @@ def name_problem(environment: Environment, name: str, *, taken: set[str]) -> dic
             "tool": aliases[name.lower()],
         }
         return {"path": "name", "code": "alias", "message": message}
+    if is_policy_word(environment, name, names=False):
+        message = _("`%(name)s` means other tools in policies") % {"name": name}
+        return {"path": "name", "code": "policy_word", "message": message}
     return None
+
+
+def is_policy_word(environment: Environment, word: str, *, names: bool = True) -> bool:
+    """Say whether policies mean something else by a word: a group, an old name, or with `names` other tools.
+
+    A plugin of such an id would take the word over: a list that denies `exec` would deny the plugin's tools instead.
+    """
+    dialect = dialect_named(environment.dialect)
+    folded = word.strip().lower()
+    if folded.startswith("group:") or folded in {*dialect.groups, *dialect.renames}:
+        return True
+    core = {MCP_PLUGIN, *dialect.aliases, *(tool.name for tool in dialect.catalogue)}
+    return names and folded in core
 
 
 def _check_names(
     environment: Environment, definitions: Sequence[Definition], *, taken: set[str], is_core: bool
 ) -> None:
     problems = [name_problem(environment, definition.name, taken=taken) for definition in definitions]
-    details = [problem for problem in problems if problem is not None and not (is_core and problem["code"] == "alias")]
+    details = [problem for problem in problems if problem is not None and not (is_core and problem["code"] != "taken")]
     if details:
         raise ToolInvalidError(_("some tools cannot have their names: see details"), details)

@@ -7,6 +7,7 @@ from apps.firewall.tools.definition_json import NAME, NAME_RULE
 from apps.registry.errors import ToolInvalidError
 from apps.registry.models import Environment, Plugin
 from apps.registry.services.changing import By, change, check_version, write_fields
+from apps.registry.services.lists import is_policy_word
 
 
 def plugin_save(
@@ -35,6 +36,7 @@ def plugin_save(
     with change(by):
         plugin = Plugin.objects.select_for_update().filter(environment=environment, key__iexact=key).first()
         if plugin is None:
+            _check_key(environment, key)
             plugin = Plugin.objects.create(environment=environment, key=key, **fields)
         else:
             check_version(plugin, expected_version, fields)
@@ -42,6 +44,12 @@ def plugin_save(
                 return plugin
         announce("registry.changed", id=plugin.pk, environment=environment.slug)
     return plugin
+
+
+def _check_key(environment: Environment, key: str) -> None:
+    if is_policy_word(environment, key):
+        message = _("`%(name)s` means other tools in policies") % {"name": key}
+        raise ToolInvalidError(message, [{"path": "key", "code": "policy_word", "message": message}])
 
 
 def plugin_set_enabled(

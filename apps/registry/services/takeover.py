@@ -10,10 +10,11 @@ from typing import Any, Final
 
 from django.db.models import Max
 
-from apps.firewall.tools.definition_json import definition_problems
+from apps.firewall.tools.definition_json import NAME, definition_problems
 from apps.firewall.tools.discovery.found import Found, Look
 from apps.firewall.tools.executors import executor_json
-from apps.registry.definitions import Pinned, definition_fields, tool_definition, tool_pinned
+from apps.firewall.tools.remote_json import plain_text
+from apps.registry.definitions import Pinned, as_strict, definition_fields, read_pinned, tool_pinned
 from apps.registry.lifecycle import move_of
 from apps.registry.models import (
     DefinitionDrift,
@@ -28,13 +29,16 @@ from apps.registry.models import (
     ToolState,
 )
 from apps.registry.services.changing import write_fields
-from apps.registry.services.lists import GONE, name_problem
+from apps.registry.services.lists import GONE, is_policy_word, name_problem
 from apps.registry.services.sources import SOURCE_GONE
 
 CHANGED: Final = "its definition has changed: an admin has to accept or dismiss the change"
 WAITS: Final = "waits for an admin"
 RESTORABLE: Final = frozenset({GONE, SOURCE_GONE})
 """Why a tool is unregistered that comes back when its source brings it again; what a person took away stays away."""
+
+MESSAGE_LETTERS: Final = 1000
+FACT_LETTERS: Final = 4000
 
 MCP_KINDS: Final = frozenset({SourceKind.MCP_STDIO, SourceKind.MCP_HTTP})
 RUNS_ELSEWHERE: Final = frozenset({SourceKind.OPENCLAW_PLUGINS})
@@ -118,6 +122,8 @@ class Takeover:
             return _why("verify", f"name_{problem['code']}", problem["message"])
         if problems:
             return _why("verify", problems[0]["code"], f"{problems[0]['path']}: {problems[0]['message']}")
+        if self._plugin_id_is_refused(found):
+            return _why("verify", "plugin_id_refused", f"`{found.plugin[:128]}` cannot be the id of a plugin")
         if self._plugin_is_anothers(found):
             return _why("verify", "plugin_taken", f"the plugin `{found.plugin}` belongs to another source")
         if found.executor is None and self.source.kind not in RUNS_ELSEWHERE:
@@ -135,6 +141,15 @@ class Takeover:
             return tool.source == ToolSource.MCP and tool.server_name == self.source.key
         return tool.source == ToolSource.PLUGIN and tool.plugin is not None and tool.plugin.key == self.source.key
 
+    def _plugin_id_is_refused(self, found: Found) -> bool:
+        """Policies name plugins by their ids, and such an id would change what they say of other tools."""
+        plugin = "" if self.source.kind in MCP_KINDS else found.plugin or self.source.key
+        if not plugin or plugin.lower() in self.plugins:
+            return False
+        namesake = self.by_name.get(plugin.lower())
+        is_foreign = namesake is not None and namesake.state != ToolState.UNREGISTERED and not self._is_ours(namesake)
+        return is_foreign or not NAME.fullmatch(plugin) or is_policy_word(self.source.environment, plugin)
+
     def _plugin_is_anothers(self, found: Found) -> bool:
         plugin = self.plugins.get(found.plugin.lower()) if found.plugin else None
         return plugin is not None and any(
@@ -151,8 +166,11 @@ class Takeover:
             is_optional=found.is_optional,
         )
 
-    def _columns(self, pinned: Pinned) -> dict[str, Any]:
-        return definition_fields(pinned.definition) | {
+    def _columns(self, pinned: Pinned, known: Tool | None = None) -> dict[str, Any]:
+        definition = pinned.definition
+        if known is not None:
+            definition = read_pinned(as_strict(pinned.to_json(), known)).definition
+        return definition_fields(definition) | {
             "executor": dict(pinned.executor),
             "is_optional": pinned.is_optional,
             "digest": pinned.digest,
@@ -181,6 +199,8 @@ class Takeover:
     def _add(self, found: Found, pinned: Pinned, gone: Tool | None, broken: dict[str, str] | None) -> None:
         fields = self._columns(pinned) | self._first_state(broken)
         if gone is not None:  # another source had this name once
+            if broken is None and gone.state_reason not in RESTORABLE:  # what a person took away waits for a person
+                fields |= {"state": ToolState.INITIALISED, "state_reason": WAITS}
             self.changed_rows += write_fields(gone, fields)
         else:
             self.new.append(Tool(environment=self.source.environment, position=self._next_position, **fields))
@@ -204,7 +224,7 @@ class Takeover:
         if broken is not None or tool.state == ToolState.REGISTERED:
             state = self._first_state(broken)
         differs = tool.digest != pinned.digest
-        self.changed_rows += write_fields(tool, self._columns(pinned) | state)
+        self.changed_rows += write_fields(tool, self._columns(pinned, tool) | state)
         return "changed" if differs else "same", ""
 
     def _is_accepted(self, tool: Tool, pinned: Pinned) -> bool:
@@ -217,7 +237,7 @@ class Takeover:
     def _unchanged(self, tool: Tool, pinned: Pinned, broken: dict[str, str] | None) -> tuple[str, str]:
         fields: dict[str, Any] = {"discovery_source_id": self.source.pk}
         if tool.digest != pinned.digest:
-            fields |= self._columns(pinned)
+            fields |= self._columns(pinned, tool)
         pending = _pending(tool)
         if pending is not None:
             _overtake(pending, self.at)
@@ -247,7 +267,7 @@ class Takeover:
             tool=tool,
             run=self.run,
             pinned=tool_pinned(tool).to_json(),
-            found=_with_admins(tool, pinned),
+            found=as_strict(pinned.to_json(), tool),
             found_digest=pinned.digest,
             tool_state=returns_to,
             found_at=self.at,
@@ -286,17 +306,22 @@ class Takeover:
         name = "" if found.definition is None else found.definition.name
         finding = _finding(found.key, name, outcome, {"stage": "ready", **why, "digest": digest})
         if found.facts:
-            finding["facts"] = dict(found.facts)
+            finding["facts"] = {name: _kept(value) for name, value in found.facts.items()}
         self.findings.append(finding)
 
 
 def _why(stage: str, code: str, message: str) -> dict[str, str]:
-    return {"stage": stage, "code": code, "message": message[:1000]}
+    return {"stage": stage, "code": code, "message": plain_text(message, MESSAGE_LETTERS)}
 
 
 def _finding(key: str, tool: str, outcome: str, more: Mapping[str, str]) -> dict[str, Any]:
-    said = {name: text for name, text in more.items() if text}
-    return {"key": key[:500], "tool": tool[:128], "outcome": outcome, **said}
+    said = {name: plain_text(text, MESSAGE_LETTERS) for name, text in more.items() if text}
+    return {"key": plain_text(key, 500), "tool": plain_text(tool, 128), "outcome": outcome, **said}
+
+
+def _kept(value: Any) -> Any:
+    """Give what a source says beside its definitions as a record can keep it."""
+    return value if value is None or isinstance(value, bool | int | float) else plain_text(str(value), FACT_LETTERS)
 
 
 def _pending(tool: Tool) -> DefinitionDrift | None:
@@ -306,16 +331,3 @@ def _pending(tool: Tool) -> DefinitionDrift | None:
 def _overtake(drift: DefinitionDrift, at: datetime) -> None:
     drift.state, drift.decided_at, drift.decided_by = DriftState.OVERTAKEN, at, "system"
     drift.save(update_fields=["state", "decided_at", "decided_by"])
-
-
-def _with_admins(tool: Tool, pinned: Pinned) -> dict[str, Any]:
-    """Write what was found, as strict as admins have made the row."""
-    found, own = pinned.to_json(), tool_definition(tool)
-    if own.owner_only:
-        found["owner_only"] = True
-    sensitive = list(dict.fromkeys((*pinned.definition.sensitive, *own.sensitive)))
-    if sensitive:
-        found["sensitive"] = sensitive
-    if own.successor and "successor" not in found:
-        found["successor"] = own.successor
-    return found
