@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
+from uuid import UUID
 
 from django.db.models import Max
 
@@ -61,6 +62,8 @@ class Takeover:
     run: DiscoveryRun
     at: datetime
     by_name: dict[str, Tool] = field(default_factory=dict)
+    foreign: set[str] = field(default_factory=set)
+    pending: dict[UUID, DefinitionDrift] = field(default_factory=dict)
     plugins: dict[str, Plugin] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
     new: list[Tool] = field(default_factory=list)
@@ -81,6 +84,11 @@ class Takeover:
         environment = self.source.environment
         rows = Tool.objects.select_for_update(of=("self",)).select_related("plugin").filter(environment=environment)
         self.by_name = {tool.name.lower(): tool for tool in rows}
+        self.foreign = {name for name, tool in self.by_name.items() if not self._may_take(tool)}
+        waiting = DefinitionDrift.objects.select_for_update(of=("self",)).filter(
+            tool__environment=environment, state=DriftState.PENDING
+        )
+        self.pending = {drift.tool_id: drift for drift in waiting}
         last = Tool.objects.filter(environment=environment).aggregate(last=Max("position"))["last"]
         self._next_position = 0 if last is None else last + 1
         self.plugins = {plugin.key.lower(): plugin for plugin in Plugin.objects.filter(environment=environment)}
@@ -116,8 +124,7 @@ class Takeover:
         problems = definition_problems(definition)
         if definition.name.lower() in self.seen:
             return _why("verify", "name_twice", f"the source brings `{definition.name}` twice")
-        foreign = {name for name, tool in self.by_name.items() if not self._may_take(tool)}
-        problem = name_problem(self.source.environment, definition.name, taken=foreign)
+        problem = name_problem(self.source.environment, definition.name, taken=self.foreign)
         if problem is not None:
             return _why("verify", f"name_{problem['code']}", problem["message"])
         if problems:
@@ -210,7 +217,7 @@ class Takeover:
 
     def _compare(self, tool: Tool, pinned: Pinned, broken: dict[str, str] | None) -> tuple[str, str]:
         """Bring a known tool together with what was found of it; what happened, and a code where it needs one."""
-        if tool.state in {ToolState.REGISTERED, ToolState.INITIALISED} and _pending(tool) is None:
+        if tool.state in {ToolState.REGISTERED, ToolState.INITIALISED} and tool.pk not in self.pending:
             return self._prepare(tool, pinned, broken)
         if tool.state == ToolState.UNREGISTERED and tool.state_reason not in RESTORABLE:
             return "same", "unregistered"
@@ -238,7 +245,7 @@ class Takeover:
         fields: dict[str, Any] = {"discovery_source_id": self.source.pk}
         if tool.digest != pinned.digest:
             fields |= self._columns(pinned, tool)
-        pending = _pending(tool)
+        pending = self.pending.get(tool.pk)
         if pending is not None:
             _overtake(pending, self.at)
             if tool.state == ToolState.QUARANTINED and pending.tool_state:
@@ -322,10 +329,6 @@ def _finding(key: str, tool: str, outcome: str, more: Mapping[str, str]) -> dict
 def _kept(value: Any) -> Any:
     """Give what a source says beside its definitions as a record can keep it."""
     return value if value is None or isinstance(value, bool | int | float) else plain_text(str(value), FACT_LETTERS)
-
-
-def _pending(tool: Tool) -> DefinitionDrift | None:
-    return DefinitionDrift.objects.select_for_update().filter(tool=tool, state=DriftState.PENDING).first()
 
 
 def _overtake(drift: DefinitionDrift, at: datetime) -> None:
