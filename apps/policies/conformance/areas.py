@@ -100,6 +100,9 @@ AREAS: Final[dict[str, dict[str, Kind]]] = {
         WITHOUT_KIND: Kind("loop_detection:run", loop_events),
         "config_merge": Kind("loop_detection:config_merge"),
     },
+    "shell_bleed": {
+        WITHOUT_KIND: Kind("shell_bleed:run", members(("ok", "kind", "token", "line"), ("language", "file"))),
+    },
     "hooks": {"before_tool_call": Kind("hooks:before", as_the_hooks_said)},
     "host_env": {
         "validate": Kind("host_env:validate", members(("ok",))),
