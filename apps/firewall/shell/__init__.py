@@ -1,6 +1,6 @@
-"""READS commands: turns a line into the dataclasses that engine.exec_policy judges, and looks into the scripts it names.
+"""READS commands: turns a line into the dataclasses that engine.exec_policy judges. Runs nothing, decides nothing.
 
-`bleed.preflight` finds a shell's language in Python or JavaScript. Runs nothing, decides nothing.
+`bleed.preflight` looks into the scripts that a line names, for a shell's language in Python or JavaScript.
 """
 
 from apps.firewall.shell.words import read_line

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from apps.firewall.engine.dialect import Dialect
-from apps.firewall.shell.bleed import Unread, preflight
+from apps.firewall.shell.bleed import SCRIPT_LIMIT_BYTES, Unread, preflight
 
 _FOLDER: Final = "/work-folder"
 
@@ -16,7 +16,10 @@ class _RecordedScripts:
 
     def read(self, path: str) -> bytes | Unread:
         text = self._files.get(posixpath.normpath(posixpath.join(_FOLDER, path)))
-        return Unread.MISSING if text is None else text.encode()
+        content = None if text is None else text.encode(errors="replace")
+        if content is None:
+            return Unread.MISSING
+        return Unread.TOO_LARGE if len(content) > SCRIPT_LIMIT_BYTES else content
 
 
 def run(dialect: Dialect, given: Mapping[str, Any]) -> dict[str, Any]:
