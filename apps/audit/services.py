@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from apps.audit.drafts import EntryDraft, EntryKind, EntryReceipt
 from apps.audit.errors import AuditUnavailableError
 from apps.audit.models import APPEND_ONLY_TABLES, Boot, Entry
-from apps.audit.sealing import seal_entry
+from apps.audit.sealing import is_small, seal_entry
 from apps.audit.writer import close_writer, writer
 
 WAIT_S = 45.0
@@ -69,8 +69,12 @@ def entries_record(drafts: Sequence[EntryDraft]) -> tuple[EntryReceipt, ...]:
 
 
 async def entry_record_async(draft: EntryDraft) -> EntryReceipt:
-    """Store an entry from a coroutine; the same promise as `entry_record`."""
-    future = writer().submit(seal_entry(draft))
+    """Store an entry from a coroutine; the same promise as `entry_record`.
+
+    Masking takes seconds for what a tool can answer: a large entry is sealed in a thread, so that nobody else waits.
+    """
+    sealed = seal_entry(draft) if is_small(draft) else await asyncio.to_thread(seal_entry, draft)
+    future = writer().submit(sealed)
     try:
         async with asyncio.timeout(WAIT_S):
             return (await asyncio.wrap_future(future))[0]

@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import json
 import os
+import re
 import sys
 import tempfile
 import time
@@ -18,6 +19,7 @@ from apps.firewall.sandbox.process import ProcessResult, run_process
 from apps.firewall.tools.definition import JsonObject, SandboxNeeds
 from apps.firewall.tools.executors import PythonExecutor
 from apps.firewall.tools.loading import Kept
+from apps.firewall.tools.remote_json import plain_text
 from apps.firewall.tools.running import ToolOutcome
 
 HOST: Final = str(Path(__file__).with_name("host.py"))
@@ -36,6 +38,9 @@ CALL_LIMIT_MS: Final = 30_000
 LONGEST_CALL_MS: Final = 600_000
 DESCRIPTIONS_LIMIT_BYTES: Final = 80 * 1024 * 1024
 ANSWER_LIMIT_BYTES: Final = 20 * 1024 * 1024
+LARGE_ANSWER_BYTES: Final = 256 * 1024
+MESSAGE_LETTERS: Final = 2000
+ERROR_CODE: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 
 class FolderRefusedError(FirewallError):
@@ -198,7 +203,9 @@ class PythonTools:
             limits=self.limits_of(needs),
             network=needs is None or needs.network,
         )
-        return _outcome(ran, timeout_s)
+        if len(ran.stdout.head) + len(ran.stdout.tail) < LARGE_ANSWER_BYTES:
+            return _outcome(ran, timeout_s)
+        return await asyncio.to_thread(_outcome, ran, timeout_s)
 
     def limits_of(self, needs: SandboxNeeds | None) -> Limits:
         """Put a tool's own wishes (`SandboxNeeds`, or None) below the installation's limits."""
@@ -337,13 +344,22 @@ def _outcome(ran: ProcessResult, timeout_s: float) -> ToolOutcome:
     if answer is not None and isinstance(answer.get("result"), dict):
         return ToolOutcome(result=answer["result"])
     if answer is not None and isinstance(answer.get("error"), dict):
-        error = {name: str(answer["error"].get(name, "")) for name in ("code", "message")}
-        return ToolOutcome(ended="failed", error=error)
+        return ToolOutcome(ended="failed", error=_error(answer["error"]))
     code, message = _ending(ran, timeout_s)
     stderr = ran.stderr.text()[-2000:]
     result = {"stderr": stderr} if stderr.strip() else None
     ended = "unknown" if ran.ended == "lost" else "failed"
     return ToolOutcome(ended=ended, result=result, error={"code": code, "message": message})
+
+
+def _error(said: Mapping[str, Any]) -> dict[str, str]:
+    """Read an error; the process writes what it wants, whatever the program in it would have written."""
+    code, message = said.get("code"), said.get("message")
+    is_code = isinstance(code, str) and ERROR_CODE.fullmatch(code)
+    return {
+        "code": str(code) if is_code else "tool_failed",
+        "message": plain_text(message, MESSAGE_LETTERS) or "the tool says that it failed",
+    }
 
 
 def _answer_in(ran: ProcessResult) -> dict[str, Any] | None:
