@@ -84,6 +84,8 @@ def _same(texts: Sequence[str], *, is_first: bool, is_last: bool) -> list[Line]:
 
 def _changed(old: Sequence[str], new: Sequence[str]) -> list[Line]:
     """Put lines of one key beside each other, so that each old line is followed by its new one."""
+    if len(old) == len(new) == 1:
+        return _pair(old[0], new[0])
     by_key: dict[str, list[str]] = {}
     for text in new:
         by_key.setdefault(_key(text), []).append(text)

@@ -151,10 +151,14 @@ def findings_of(record: "DiscoveryRun") -> list[Finding]:
             outcome=OUTCOMES.get(str(each.get("outcome"))) or Word(str(each.get("outcome")), "point"),
             stage=str(STAGES.get(str(each.get("stage")), each.get("stage") or "")),
             code=str(each.get("code") or ""),
-            message=str(each.get("message") or ""),
+            message=str(each.get("message") or _said(str(each.get("outcome")))),
         )
         for each in found[:FINDINGS_SHOWN]
     ]
+
+
+def _said(outcome: str) -> str:
+    return _("Not as it was accepted; an administrator decides.") if outcome == "changed" else ""
 
 
 @dataclass(frozen=True, slots=True)

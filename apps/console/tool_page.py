@@ -64,8 +64,12 @@ class MoveShown:
     who: str
 
 
-def moves_of(record: "Tool", permissions: frozenset[Permission]) -> list[MoveShown]:
-    """List where a tool may go from its state, and who may send it there."""
+def moves_of(record: "Tool", permissions: frozenset[Permission], *, is_drifted: bool = False) -> list[MoveShown]:
+    """List where a tool may go from its state, and who may send it there.
+
+    Args:
+        is_drifted: its changed definition waits for an administrator, who decides about that first.
+    """
     return [
         MoveShown(
             state=state,
@@ -76,6 +80,7 @@ def moves_of(record: "Tool", permissions: frozenset[Permission]) -> list[MoveSho
             who=roles_with(move.permission),
         )
         for state, move in MOVES.get(record.state, {}).items()
+        if move.permission is not None and not (is_drifted and state in OFFERED)
     ]
 
 

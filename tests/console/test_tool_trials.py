@@ -140,11 +140,8 @@ def test_mistakes_stand_at_their_fields_with_what_was_typed(client_of: ClientOf,
 
 def test_a_denial_names_its_layer_and_rule(client_of: ClientOf, published: Any, viewer: Any) -> None:
     out = check(client_of, viewer, "browser", agent="ops-runner").context["trial"].outcome
-    assert (out.css, out.layer, out.rehearsal.judgement.rule) == (
-        "deny",
-        "Agent",
-        "agents.ops-runner.tools.deny browser",
-    )
+    assert (out.css, out.layer) == ("deny", "Profile")
+    assert out.rehearsal.judgement.rule == "agents.ops-runner.tools.profile coding"
 
 
 def test_a_place_counts(client_of: ClientOf, published: Any, viewer: Any) -> None:

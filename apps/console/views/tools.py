@@ -87,6 +87,7 @@ def tool_context(request: ConsoleRequest, record: "page.ToolRecord") -> dict[str
     may_read_calls = may(request.user, Permission.AUDIT_READ)
     entry = None if live is None else live.tool(record.name)
     reached = agents_reached(live, record.name) if live is not None and entry is not None else []
+    drift = _drift(record)
     return {
         "record": record,
         "environment": environment,
@@ -97,7 +98,7 @@ def tool_context(request: ConsoleRequest, record: "page.ToolRecord") -> dict[str
         "marks": marks_of(record),
         "section": section_label(environment, record.section),
         "executor": page.executor_text(record),
-        "moves": page.moves_of(record, permissions_of(request.user)),
+        "moves": page.moves_of(record, permissions_of(request.user), is_drifted=drift["drift"] is not None),
         "found": found,
         "table": found.table,
         "live": live_publication(environment),
@@ -107,7 +108,7 @@ def tool_context(request: ConsoleRequest, record: "page.ToolRecord") -> dict[str
         "use": page.use_of(environment, record) if may_read_calls else None,
         "reach_summary": page.reach_summary(reached),
         "changes": history_of_tool(record),
-        **_drift(record),
+        **drift,
         **_previews(found, environment),
         "findings": tool_findings(record) if found.definition is not None else (),
     }

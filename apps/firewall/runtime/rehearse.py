@@ -90,7 +90,7 @@ async def rehearse(call: Call, ports: Ports) -> Rehearsal:
         refusal=trouble,
         asks=run.asked is not None,
         params=run.call.params,
-        duration_ms=int((clock.monotonic() - run.started) * 1000),
+        duration_ms=max(1, int((clock.monotonic() - run.started) * 1000)),
     )
 
 
