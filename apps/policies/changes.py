@@ -15,7 +15,7 @@ from apps.policies.kinds import KIND_OF, KINDS, event_model
 from apps.policies.models import DRAFT_MODELS, Publication
 from apps.policies.models.base import PolicyRecord
 from apps.policies.places import Places
-from apps.registry.models import Environment, Plugin, Tool
+from apps.registry.models import DiscoverySource, Environment, Plugin, Tool
 
 Action = Literal["created", "changed", "deleted"]
 _HIDDEN = frozenset({"id", "environment", "version", "position"})
@@ -58,7 +58,7 @@ def log_marks() -> dict[str, int]:
 
 def draft_mark() -> tuple[int, ...]:
     """Return what changes whenever a draft, or the tools that it speaks of, may have changed."""
-    watched: dict[str, type[Model]] = {**KINDS, "tool": Tool, "plugin": Plugin}
+    watched: dict[str, type[Model]] = {**KINDS, "tool": Tool, "plugin": Plugin, "source": DiscoverySource}
     last = _last_rows(watched)
     return tuple(last[name] for name in watched)
 

@@ -13,10 +13,12 @@ from apps.firewall.engine.decide import decide, explain
 from apps.firewall.engine.openclaw_json import parse_document
 from apps.firewall.engine.snapshot import build_snapshot
 from apps.firewall.tools.definition import Definition
+from apps.firewall.tools.discovery.found import Found, Look
+from apps.firewall.tools.executors import McpExecutor
 from apps.policies.compiler import compile_draft, tool_entries
 from apps.policies.selectors import agent_get, approvals_export, document_export, draft_diff, draft_snapshot
 from apps.policies.services import agent_create, document_import, draft_start, profile_create, publish, record_update
-from apps.registry.services import tools_import
+from apps.registry.services import run_start, run_take, source_create, source_save, tools_import
 
 SAMPLES = Path(__file__).parent.parent / "samples"
 DEMO = Path(policies.__file__).parent / "demo" / "openclaw.json"
@@ -103,3 +105,18 @@ def test_the_difference_between_draft_and_live_is_one_of_meaning(environment: An
     assert changed is not None
     assert {change.lost for change in changed.changes} == {("exec",)}
     assert {agent for change in changed.changes for agent in change.agents} == {"ops-runner"}
+
+
+def test_a_draft_follows_what_a_source_does_with_changed_definitions(environment: Any) -> None:
+    source = source_create(environment, key="tracker", kind="mcp_stdio", settings={"command": ["/bin/true"]})
+    executor = McpExecutor(source="tracker", tool="find")
+    for description in ("Finds.", "Finds, and tells everybody."):
+        definition = Definition(name="tracker__find", description=description)
+        run_take(run_start(source), Look(found=(Found(key="find", definition=definition, executor=executor),)))
+    assert draft_snapshot(environment).tool("tracker__find") is None
+
+    source_save(source, on_drift="keep")
+
+    kept = draft_snapshot(environment).tool("tracker__find")
+    assert kept is not None
+    assert (kept.description, kept.executor) == ("Finds.", {"kind": "mcp", "source": "tracker", "tool": "find"})
