@@ -1,6 +1,6 @@
 """What one process tree may use."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,6 +13,8 @@ class Limits:
         file_bytes: size of a file it writes.
         open_files: open descriptors of each process.
         processes: processes alive at once in the tree.
+    Raises:
+        ValueError: one of them is below 1.
     """
 
     cpu_s: int = 30
@@ -20,3 +22,8 @@ class Limits:
     file_bytes: int = 10 * 1024 * 1024
     open_files: int = 100
     processes: int = 64
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            if getattr(self, each.name) < 1:
+                raise ValueError(f"`{each.name}` must be at least 1: to the system less may mean no limit")

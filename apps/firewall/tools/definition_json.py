@@ -25,8 +25,18 @@ _MAPS: Final = frozenset({"properties", "patternProperties", "$defs", "definitio
 _UNICODE_CLASS: Final = re.compile(r"\\[pP]\{[^{}]*\}")
 NAME_RULE: Final = "use at most 128 letters, digits and `_ . : / -`, and start with a letter, digit or underscore"
 DEFINITION_LIMIT_BYTES: Final = 512 * 1024
+LETTERS_LIMIT: Final = 1024 * 1024
 DEPTH_LIMIT: Final = 100
 _UNKEPT: Final = re.compile("[\0\ud800-\udfff]")  # no database and no peer takes NUL or half a surrogate pair
+
+_LEAST: Final[Mapping[str, Mapping[str, int]]] = {
+    "": {"timeout_ms": 1},
+    "rate_limit": {"requests_per_minute": 1, "tokens_per_request": 1},
+    "retry": {"max_retries": 0, "delay_ms": 0},
+    "cache": {"ttl_ms": 0},
+    "sandbox": dict.fromkeys(("memory_bytes", "cpu_ms", "wall_ms", "file_bytes", "open_files"), 1),
+}
+"""Part of a definition ("" for its own members) -> member -> the least that it can be."""
 
 _SPELLINGS: Final[Mapping[str, str]] = {
     "title": "label",
@@ -99,6 +109,11 @@ def definition_problems(definition: Definition, *, path: str = "") -> list[Probl
         problems.append(_problem(path.rstrip("."), "bad_character", "it holds NUL or half a character"))
     if any(_is_unkept_number(value) for value in values):
         problems.append(_problem(path.rstrip("."), "bad_number", "it holds a number that JSON cannot carry everywhere"))
+    letters = sum(len(value) for value in values if isinstance(value, str))
+    if letters > LETTERS_LIMIT:
+        message = f"it has {letters} letters, {LETTERS_LIMIT} are allowed"
+        problems.append(_problem(path.rstrip("."), "too_large", message))
+    problems += [_problem(f"{path}{member}", "minimum_violation", rule) for member, rule in _too_small(definition)]
     if not NAME.fullmatch(definition.name):
         problems.append(_problem(f"{path}name", "bad_name", NAME_RULE))
     if definition.parameters.get("type", "object") != "object":
@@ -176,6 +191,16 @@ def _why_refused(pattern: str) -> str | None:
     return None
 
 
+def _too_small(definition: Definition) -> Iterator[tuple[str, str]]:
+    """List the numbers that are below what they can be: a limit of -1 means none at all to the system."""
+    for part, members in _LEAST.items():
+        holder = getattr(definition, part) if part else definition
+        for name, least in members.items():
+            value = getattr(holder, name, None)
+            if value is not None and value < least:
+                yield f"{part}.{name}".lstrip("."), f"must be at least {least}"
+
+
 def _values_in(document: Any) -> Iterator[Any]:
     left = [document]
     while left:
@@ -188,10 +213,10 @@ def _values_in(document: Any) -> Iterator[Any]:
 
 
 def _is_unkept_number(value: Any) -> bool:
-    """Say whether a number is none, endless, or a whole one of more than 64 bits."""
-    if isinstance(value, float):
-        return not math.isfinite(value)
-    return isinstance(value, int) and not -(2**63) <= value < 2**63
+    """Say whether a number is none, endless, or one that a database gives back as a whole one of more than 64 bits."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return True
+    return isinstance(value, int | float) and not -(2**63) <= value < 2**63
 
 
 def _in_our_words(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -202,7 +227,7 @@ def _in_our_words(document: Mapping[str, Any]) -> dict[str, Any]:
             members[ours] = value
     timeout = document.get("timeout")
     if "timeout_ms" not in members and isinstance(timeout, int | float) and not isinstance(timeout, bool):
-        members["timeout_ms"] = round(timeout * 1000)
+        members["timeout_ms"] = round(timeout * 1000) if math.isfinite(timeout * 1000) else timeout
     if not members.get("parameters", True):
         members["parameters"] = dict(OPEN_SCHEMA)
     return members

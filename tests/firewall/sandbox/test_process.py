@@ -244,3 +244,10 @@ async def test_a_command_of_root_cannot_read_the_environment_of_the_server(tmp_p
         pytest.skip("the powers of root are what this is about")
     result = await run(["/bin/cat", f"/proc/{os.getpid()}/environ"], tmp_path)
     assert (result.exit_code, result.stdout.text()) == (1, "")
+
+
+@pytest.mark.parametrize("name", ["cpu_s", "memory_bytes", "file_bytes", "open_files", "processes"])
+@pytest.mark.parametrize("value", [0, -1])
+def test_no_limit_is_none_at_all(name: str, value: int) -> None:
+    with pytest.raises(ValueError, match=name):
+        Limits(**{name: value})

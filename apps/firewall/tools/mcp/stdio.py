@@ -241,7 +241,10 @@ def _limits(stated: Any) -> Limits:
     members = {each.name: getattr(LIMITS, each.name) for each in fields(Limits)}
     if isinstance(stated, Mapping):
         members |= {name: value for name, value in stated.items() if name in members and type(value) is int}
-    return Limits(**members)
+    try:
+        return Limits(**members)
+    except ValueError as exc:
+        raise McpSettingsError(f"limits: {exc}") from exc
 
 
 def _files(arguments: tuple[str, ...]) -> list[str]:
