@@ -149,13 +149,22 @@ def _type(schema: JsonObject, root: JsonObject, depth: int) -> str:
         return _("one of %(values)s") % {"values": _values(schema["enum"])}
     if "const" in schema:
         return _("always %(value)s") % {"value": _value(schema["const"])}
+    kinds = kinds_in(schema)
+    if kinds or depth >= DEPTH_LIMIT:
+        return _alternatives([_named(kind, schema, root, depth) for kind in kinds]) if kinds else _("anything")
+    names = [_type(each, root, depth + 1) for each in variants_in(schema, root)]
+    return _alternatives(names) if names else _implied(schema)
+
+
+def kinds_in(schema: JsonObject) -> list[str]:
+    """Return the types that a schema names itself."""
     kinds = schema.get("type")
-    names = [kinds] if isinstance(kinds, str) else [each for each in _list(kinds) if isinstance(each, str)]
-    if not names and depth < DEPTH_LIMIT:
-        variants = [each for union in ("anyOf", "oneOf") for each in _list(schema.get(union))]
-        names = [_type(resolved(each, root), root, depth + 1) for each in variants]
-        return _alternatives(names) if names else _implied(schema)
-    return _alternatives([_named(name, schema, root, depth) for name in names])
+    return [kinds] if isinstance(kinds, str) else [each for each in _list(kinds) if isinstance(each, str)]
+
+
+def variants_in(schema: JsonObject, root: JsonObject) -> list[JsonObject]:
+    """Return the alternatives of a schema, references followed."""
+    return [resolved(each, root) for union in ("anyOf", "oneOf") for each in _list(schema.get(union))]
 
 
 def _implied(schema: JsonObject) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from django.db.models import Count, Q
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     SourceRecord: TypeAlias = DiscoverySource
 
 RUNS_SHOWN: Final = 20
-FINDINGS_SHOWN: Final = 500
+FINDINGS_SHOWN: Final = 200
+TOOLS_SHOWN: Final = 100
 
 KINDS: Final[Mapping[str, Word]] = {
     "mcp_stdio": Word(
@@ -116,14 +118,15 @@ def source_rows(environment: "Environment") -> list[SourceRow]:
     for drift in drifts_of(environment, state="pending"):
         waiting[drift.tool.discovery_source_id] = waiting.get(drift.tool.discovery_source_id, 0) + 1
     rows = []
-    for record in sources_of(environment).prefetch_related("tools"):
+    is_there = ~Q(tools__state="unregistered")
+    for record in sources_of(environment).annotate(tool_count=Count("tools", filter=is_there)):
         seen = record.runs_seen  # type: ignore[attr-defined] # the selector's prefetch
         rows.append(
             SourceRow(
                 record=record,
                 kind=kind_word(record.kind),
                 last=run_shown(seen[0]) if seen else None,
-                tools=sum(tool.state != "unregistered" for tool in record.tools.all()),
+                tools=record.tool_count,
                 waiting=waiting.get(record.pk, 0),
             )
         )
@@ -171,7 +174,8 @@ class SourceTool:
 def tools_shown(source: "DiscoverySource") -> list[SourceTool]:
     """List what a source brought, what waits for an admin first."""
     waiting = {drift.tool_id for drift in drifts_of(source.environment, state="pending")}
-    shown = [SourceTool(tool, state_word(tool.state), tool.pk in waiting) for tool in source_tools(source)]
+    rows = source_tools(source).defer("params_schema", "traits", "executor")
+    shown = [SourceTool(tool, state_word(tool.state), tool.pk in waiting) for tool in rows]
     return sorted(shown, key=lambda each: (not each.drifts, each.record.state == "unregistered", each.record.name))
 
 

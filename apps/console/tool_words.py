@@ -105,6 +105,8 @@ def marks_of(tool: "Tool") -> list[Word]:
 
 def _marks(tool: "Tool") -> Iterator[Word]:
     traits: Mapping[str, Any] = tool.traits or {}
+    if tool.is_optional:
+        yield Word(_("Optional"), "square-plus", note=_("Only where an allow list names it."))
     if tool.owner_only:
         yield Word(_("Owner only"), "user-check", "ask")
     sandbox = traits.get("sandbox")

@@ -37,6 +37,7 @@ LABELS: Final[Mapping[str, Promise]] = {
     "plugin": gettext_lazy("Plugin"),
     "who": gettext_lazy("Who can use it"),
     "server": gettext_lazy("MCP server"),
+    "found_by": gettext_lazy("Found by"),
 }
 CURSORS: Final = ("after", "before")
 

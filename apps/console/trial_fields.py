@@ -11,7 +11,7 @@ from django.http import QueryDict
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
-from apps.console.schema_rows import limits_of, members_of, resolved, type_text
+from apps.console.schema_rows import DEPTH_LIMIT, kinds_in, limits_of, members_of, resolved, type_text, variants_in
 from apps.firewall.tools.definition import Definition
 
 PREFIX: Final = "p."
@@ -131,13 +131,11 @@ def _is_short(schema: JsonObject) -> bool:
     return (isinstance(limit, int) and limit <= LONG) or "pattern" in schema or "format" in schema
 
 
-def _type_of(schema: JsonObject, root: JsonObject) -> str:
+def _type_of(schema: JsonObject, root: JsonObject, depth: int = 0) -> str:
     """Name the one type that a schema takes beside null; empty when there are several or none."""
-    kinds = schema.get("type")
-    names = {kinds} if isinstance(kinds, str) else {each for each in kinds or () if isinstance(each, str)}
-    if not names:
-        variants = [each for union in ("anyOf", "oneOf") for each in schema.get(union) or ()]
-        names = {_type_of(resolved(each, root), root) for each in variants if isinstance(each, Mapping)}
+    names = set(kinds_in(schema))
+    if not names and depth < DEPTH_LIMIT:
+        names = {_type_of(each, root, depth + 1) for each in variants_in(schema, root)}
     names -= {"null"}
     return names.pop() if len(names) == 1 else ""
 

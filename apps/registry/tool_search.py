@@ -13,6 +13,8 @@ PAGE: Final = 50
 TEXT_LIMIT: Final = 200
 _COLUMNS: Final = {"source": "source", "section": "section", "state": "state", "plugin": "plugin__key"}
 
+_MORE: Final = {"server": "server_name", "found_by": "discovery_source__key"}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolFilters:
@@ -22,6 +24,7 @@ class ToolFilters:
         q: letters of the name, the label or the description.
         plugin: its key.
         server: name of an MCP server.
+        found_by: key of the discovery source that brought it.
         names: nothing but these tools; None for any.
     """
 
@@ -31,6 +34,7 @@ class ToolFilters:
     state: str = ""
     plugin: str = ""
     server: str = ""
+    found_by: str = ""
     names: Collection[str] | None = None
 
 
@@ -99,7 +103,7 @@ def _filtered(environment: Environment, filters: ToolFilters) -> QuerySet[Tool]:
         found = found.filter(state=filters.state)
     else:
         found = found.exclude(state=ToolState.UNREGISTERED)
-    for name, column in (*_COLUMNS.items(), ("server", "server_name")):
+    for name, column in (*_COLUMNS.items(), *_MORE.items()):
         wanted = getattr(filters, name)
         if wanted and name != "state":
             found = found.filter(**{column: wanted})

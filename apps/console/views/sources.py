@@ -58,6 +58,7 @@ def source(request: ConsoleRequest, key: str) -> HttpResponse:
 def _looks(request: ConsoleRequest, record: "shown.SourceRecord") -> dict[str, Any]:
     runs = shown.runs_shown(record)
     opened = _opened(request, record) or (run_get(record.environment, runs[0].record.pk) if runs else None)
+    tools = shown.tools_shown(record)
     return {
         "record": record,
         "runs": runs,
@@ -65,7 +66,9 @@ def _looks(request: ConsoleRequest, record: "shown.SourceRecord") -> dict[str, A
         "is_running": bool(runs) and runs[0].is_running,
         "opened": None if opened is None else shown.run_shown(opened),
         "findings": [] if opened is None else shown.findings_of(opened),
-        "tools": shown.tools_shown(record),
+        "tools": tools[: shown.TOOLS_SHOWN],
+        "tools_count": len(tools),
+        "findings_left": 0 if opened is None else max(0, len(opened.findings) - shown.FINDINGS_SHOWN),
     }
 
 
