@@ -74,7 +74,7 @@ MOVES: Final[Mapping[str, Mapping[str, Move]]] = MappingProxyType(
             S.UNREGISTERED: _WITHDRAW,
         },
         S.UNREGISTERED: {
-            S.REGISTERED: _PREPARE,
+            S.REGISTERED: _FOUND,
             S.INITIALISED: _FOUND_AGAIN,
             S.ACTIVE: _FOUND_AGAIN,
             S.QUARANTINED: _LOST,

@@ -2,6 +2,7 @@
 
 from django.utils.translation import gettext as _
 
+from apps.accounts.access import Permission, require
 from apps.events.notices import announce
 from apps.firewall.tools.definition_json import NAME, NAME_RULE
 from apps.registry.errors import ToolInvalidError
@@ -27,7 +28,8 @@ def plugin_save(
         key: the id that policies name; kept as written, found in any case.
         expected_version: of the one that was shown; None takes whatever is there.
     Raises:
-        PermissionDeniedError, ToolInvalidError: not a key; RecordChangedError.
+        PermissionDeniedError: to switch one on again takes the right to publish.
+        ToolInvalidError: not a key; RecordChangedError.
     """
     if not NAME.fullmatch(key):
         details = [{"path": "key", "code": "bad_name", "message": NAME_RULE}]
@@ -40,6 +42,7 @@ def plugin_save(
             plugin = Plugin.objects.create(environment=environment, key=key, **fields)
         else:
             check_version(plugin, expected_version, fields)
+            _check_return(plugin, by, is_enabled=is_enabled)
             if not write_fields(plugin, fields):
                 return plugin
         announce("registry.changed", id=plugin.pk, environment=environment.slug)
@@ -52,17 +55,24 @@ def _check_key(environment: Environment, key: str) -> None:
         raise ToolInvalidError(message, [{"path": "key", "code": "policy_word", "message": message}])
 
 
+def _check_return(plugin: Plugin, by: By, *, is_enabled: bool) -> None:
+    """Calls meet its tools again at once, whatever was published since."""
+    if by is not None and is_enabled and not plugin.is_enabled:
+        require(by, Permission.PUBLISH)
+
+
 def plugin_set_enabled(
     plugin: Plugin, *, is_enabled: bool, expected_version: int | None = None, by: By = None
 ) -> Plugin:
     """Switch a plugin on or off. Calls to the tools of one that is off are refused at once.
 
     Raises:
-        PermissionDeniedError, RecordChangedError.
+        PermissionDeniedError: to switch it on takes the right to publish; RecordChangedError.
     """
     with change(by):
         plugin = Plugin.objects.select_for_update(of=("self",)).select_related("environment").get(pk=plugin.pk)
         check_version(plugin, expected_version, {"is_enabled": is_enabled})
+        _check_return(plugin, by, is_enabled=is_enabled)
         if write_fields(plugin, {"is_enabled": is_enabled}):
             announce("registry.changed", id=plugin.pk, environment=plugin.environment.slug)
     return plugin

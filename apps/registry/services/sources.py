@@ -5,11 +5,13 @@ from typing import Any, Final
 
 from django.utils.translation import gettext as _
 
+from apps.accounts.access import Permission, require
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.services import entry_record
 from apps.events.notices import announce
+from apps.registry.differences import is_same_json
 from apps.registry.errors import SourceInvalidError
-from apps.registry.models import DiscoverySource, Environment, SourceKind, Tool, ToolState
+from apps.registry.models import DiscoverySource, Environment, OnDrift, SourceKind, Tool, ToolState
 from apps.registry.services.changing import By, actor_of, change, check_version, field_problems, write_fields
 from apps.registry.source_settings import checked_settings, seal_secrets, source_secrets
 
@@ -37,7 +39,8 @@ def source_create(
         secrets: texts by name, for `{"$secret": "name"}` in settings and in configs of the tools found.
         options: of `name`, `on_drift`, `on_new`, `interval_s` (0: only when somebody asks), `is_enabled`.
     Raises:
-        PermissionDeniedError, SourceInvalidError: with every mistake.
+        PermissionDeniedError: it takes the right to publish, for a look runs what the source names.
+        SourceInvalidError: with every mistake.
     """
     if kind not in SourceKind.values:
         details = [{"path": "kind", "code": "unknown_kind", "message": _("no kind of source has this name")}]
@@ -45,6 +48,7 @@ def source_create(
     _check_options(options)
     stored, kept = checked_settings(kind, settings, secrets or {})
     with change(by):
+        _check_publisher(by)
         source = DiscoverySource(environment=environment, key=key, kind=kind, settings=stored, **options)
         source.secrets = seal_secrets(kept)
         _check_row(source)
@@ -69,7 +73,8 @@ def source_save(
         secrets: those that change, None for one that goes; the others stay.
         options: as of `source_create`.
     Raises:
-        PermissionDeniedError, SourceInvalidError, RecordChangedError.
+        PermissionDeniedError: what acts on calls at once takes the right to publish.
+        SourceInvalidError, RecordChangedError.
     """
     _check_options(options)
     with change(by):
@@ -84,6 +89,8 @@ def source_save(
             if kept != before:
                 fields["secrets"] = seal_secrets(kept)
         check_version(source, expected_version, {name: value for name, value in fields.items() if name != "secrets"})
+        if _acts_at_once(source, fields):
+            _check_publisher(by)
         for name, value in options.items():
             setattr(source, name, value)
         _check_row(source)
@@ -111,6 +118,20 @@ def source_delete(source: DiscoverySource, *, expected_version: int | None = Non
         announce("registry.changed", id=source.pk, environment=source.environment.slug)
         _tell(source, by, "deleted", {})
         source.delete()
+
+
+def _acts_at_once(source: DiscoverySource, fields: Mapping[str, Any]) -> bool:
+    """Say whether calls of published tools would go elsewhere, or meet tools again that they do not reach now."""
+    goes_elsewhere = "secrets" in fields or not is_same_json(source.settings, fields.get("settings", source.settings))
+    brings_back = (fields.get("is_enabled") is True and not source.is_enabled) or (
+        fields.get("on_drift") == OnDrift.KEEP and source.on_drift != OnDrift.KEEP
+    )
+    return goes_elsewhere or brings_back
+
+
+def _check_publisher(by: By) -> None:
+    if by is not None:
+        require(by, Permission.PUBLISH)
 
 
 def _locked(source: DiscoverySource) -> DiscoverySource:

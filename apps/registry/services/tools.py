@@ -27,7 +27,8 @@ from apps.registry.models import (
     ToolState,
 )
 from apps.registry.services.changing import By, actor_of, change, check_version, write_fields
-from apps.registry.services.lists import name_problem, row_fields
+from apps.registry.services.lists import GONE, name_problem, row_fields
+from apps.registry.services.sources import SOURCE_GONE
 
 CHANGEABLE: Final = ("label", "description", "section", "params_schema", "owner_only", "sensitive_fields", "traits")
 OWN_OF_ADMINS: Final = frozenset({"label", "section", "owner_only", "sensitive_fields"})
@@ -151,6 +152,8 @@ def tool_set_state(
         check_version(tool, expected_version, {"state": state, "state_reason": reason})
         if tool.state != state:
             _check_move(tool, state, by)
+        if reason in {GONE, SOURCE_GONE}:  # what looks write is what looks take back
+            reason = f"{reason} (by hand)"
         fields: dict[str, Any] = {"state": state, "state_reason": reason[:500]}
         if state == ToolState.DEPRECATED and successor:
             fields["traits"] = {**tool.traits, "successor": _successor(tool, successor)}
