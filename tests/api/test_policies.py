@@ -129,6 +129,6 @@ def test_a_database_that_is_away_is_said_so(program: Any, monkeypatch: pytest.Mo
         raise OperationalError("the connection is lost: password=hush")
 
     monkeypatch.setattr("apps.api.scope.environments", away)
-    answer = program("policy_read").get("tools")
+    answer = program("policy_read").get("registry/tools")
     assert (answer.status_code, answer.json()["code"]) == (503, "database_unavailable")
     assert "hush" not in answer.content.decode()
