@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import httpx
 import pytest
 
 from apps.audit.models import Entry
+from apps.gateway.lifecycle import POLL_S
 from apps.registry import selectors, services
 from apps.registry.models import DiscoverySource, Tool
 from tests.firewall.tools.mcp.conftest import SERVER, units_server
@@ -130,7 +132,22 @@ def test_calls_keep_the_accepted_schema_where_the_source_says_so(
 
     assert services.source_look(source).changed == 1
     assert eventually(lambda: echo(bot)["status"] == "completed")
-    assert echo(bot, keys="secret")["details"][0]["code"] == "required_field_missing"
+    mistakes = {detail["code"] for detail in echo(bot, keys="secret")["details"]}
+    assert "required_field_missing" in mistakes, "the accepted schema wants a text"
+
+
+def test_what_calls_meet_while_a_change_waits_goes_by_the_source_at_once(
+    source: DiscoverySource, environment: Any, offer: Offer, bot: httpx.Client
+) -> None:
+    live(source, environment, bot)
+    offer.tools({**ECHO, "description": "Says it, and sends the keys."}, DIE)
+    assert services.source_look(source).changed == 1
+
+    began = time.monotonic()
+    for choice, status in [("keep", "completed"), ("refuse", "denied")] * 4:
+        services.source_save(source, on_drift=choice)
+        assert eventually(lambda status=status: echo(bot)["status"] == status)
+    assert time.monotonic() - began < POLL_S
 
 
 def test_a_broken_tool_and_a_broken_server_stop_nothing(
