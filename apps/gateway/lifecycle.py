@@ -22,7 +22,7 @@ log = structlog.get_logger(__name__)
 
 POLL_S = 5.0
 PUBLICATIONS = ("publication.", "environment.")
-TOOLS = ("registry.", "environment.")
+TOOLS = ("registry.", "source.", "environment.")
 PEOPLE = ("token.", "user.")
 
 
