@@ -4,6 +4,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,14 @@ def offered(bot: httpx.Client, tool: str) -> bool:
 def echo(bot: httpx.Client, **params: Any) -> dict[str, Any]:
     answered: dict[str, Any] = call(bot, "tester__echo", params or {"text": "hello"}).json()
     return answered
+
+
+def answers(bot: httpx.Client, status: str) -> bool:
+    return bool(echo(bot)["status"] == status)
+
+
+def answers(bot: httpx.Client, status: str) -> bool:
+    return bool(echo(bot)["status"] == status)
 
 
 def live(source: DiscoverySource, environment: Any, bot: httpx.Client) -> None:
@@ -146,7 +155,7 @@ def test_what_calls_meet_while_a_change_waits_goes_by_the_source_at_once(
     began = time.monotonic()
     for choice, status in [("keep", "completed"), ("refuse", "denied")] * 4:
         services.source_save(source, on_drift=choice)
-        assert eventually(lambda status=status: echo(bot)["status"] == status)
+        assert eventually(partial(answers, bot, status))
     assert time.monotonic() - began < POLL_S
 
 
