@@ -74,10 +74,6 @@ def answers(bot: httpx.Client, status: str) -> bool:
     return bool(echo(bot)["status"] == status)
 
 
-def answers(bot: httpx.Client, status: str) -> bool:
-    return bool(echo(bot)["status"] == status)
-
-
 def live(source: DiscoverySource, environment: Any, bot: httpx.Client) -> None:
     run = services.source_look(source)
     assert (run.state, run.added, run.broken) == ("completed", 2, 0), run.error_message
