@@ -5,17 +5,20 @@ for one look or one call and is never stored or logged.
 """
 
 import ipaddress
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, TypeAlias
 from urllib.parse import urlsplit
 
 from apps.firewall.errors import FirewallError
+from apps.firewall.redaction.names import is_secret_name
 from apps.firewall.tools.signing import ALGORITHMS, Signing, signing_problem
 
 Problem: TypeAlias = dict[str, str]
 
 SECRET: Final = "$secret"  # noqa: S105 (the member that names a secret)
+HIDDEN: Final = "***"
+HIDDEN_LETTERS: Final = 6
 DEFAULT_PORTS: Final = (80, 443)
 OUR_HEADERS: Final = frozenset(
     {"accept-encoding", "connection", "content-length", "content-type", "host", "transfer-encoding", "upgrade"}
@@ -117,6 +120,11 @@ class Connection:
     settings: Mapping[str, Any] = field(default_factory=dict)
     closed: tuple[str, ...] = ()
 
+    @property
+    def sealed_texts(self) -> tuple[str, ...]:
+        """Everything that is kept sealed for the source."""
+        return (*self.secrets.values(), *self.env.values(), *self.headers.values())
+
 
 class Connections(Protocol):
     """Where executors get connections from; the registry fills it."""
@@ -145,6 +153,27 @@ def fill_secrets(document: Any, secrets: Mapping[str, str]) -> Any:
     if isinstance(document, list | tuple):
         return [fill_secrets(each, secrets) for each in document]
     return document
+
+
+def secret_texts(secrets: Mapping[str, str]) -> tuple[str, ...]:
+    """Give the texts among a source's sealed ones that are secrets: `headers.Accept` and `env.LOG_LEVEL` are not."""
+    return tuple(
+        text
+        for name, text in secrets.items()
+        if not name.startswith(("headers.", "env.")) or is_secret_name(name.partition(".")[2])
+    )
+
+
+def hidden(text: str, secrets: Iterable[str]) -> str:
+    """Take the secrets of a source out of what it says: it may say them back, and it is shown and recorded.
+
+    Args:
+        secrets: texts; of a header such as `Bearer …` its last word counts, too. Those below `HIDDEN_LETTERS` stay.
+    """
+    for secret in secrets:
+        for part in (secret, secret.rpartition(" ")[2]):
+            text = text.replace(part, HIDDEN) if len(part) >= HIDDEN_LETTERS else text
+    return text
 
 
 def read_connection(*, source: str, kind: str, settings: Mapping[str, Any], secrets: Mapping[str, str]) -> Connection:

@@ -21,11 +21,13 @@ from apps.firewall.tools.discovery.found import Failure, Look
 from apps.firewall.tools.remote_json import plain_text
 from apps.registry.differences import json_differences
 from apps.registry.errors import SourceBusyError
+from apps.registry.hiding import without_secrets
 from apps.registry.looks import LOOK_LIMIT_S, look_through
 from apps.registry.models import DiscoveryRun, DiscoverySource, Environment, RunState
 from apps.registry.services.changing import By, actor_of, change
 from apps.registry.services.takeover import Takeover
 from apps.registry.services.usage import usage_report
+from apps.registry.source_settings import source_secrets
 
 log = structlog.get_logger(__name__)
 
@@ -95,6 +97,7 @@ def _internal(exc: BaseException) -> Failure:
 
 def run_take(run: DiscoveryRun, look: Look) -> DiscoveryRun:
     """Store what a look brought home, everything at once; one that failed as a whole changes nothing but its run."""
+    look = without_secrets(look, source_secrets(run.source))
     if look.failure is not None:
         return _fail(run, look.failure)
     return _take(run, look)

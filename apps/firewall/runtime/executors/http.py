@@ -7,7 +7,8 @@ from apps.firewall.errors import FirewallError
 from apps.firewall.identifiers import show_id
 from apps.firewall.runtime.call import Action
 from apps.firewall.runtime.definitions import definition_of
-from apps.firewall.tools.connections import Connections
+from apps.firewall.runtime.executors.hiding import without_secrets
+from apps.firewall.tools.connections import Connections, secret_texts
 from apps.firewall.tools.executors import HttpExecutor, ToolExecutor
 from apps.firewall.tools.http_tool import run_http_tool
 from apps.firewall.tools.running import ToolOutcome, failed
@@ -37,7 +38,7 @@ class HttpRunner:
             connection = await self._connections.connection(action.environment, executor.source)
         except FirewallError as exc:
             return failed(exc.code, exc.message)
-        return await run_http_tool(
+        outcome = await run_http_tool(
             executor,
             definition,
             action.params,
@@ -45,3 +46,4 @@ class HttpRunner:
             timeout_ms=definition.timeout_ms,
             call_id=show_id("call", UUID(action.call_id)),  # as people find it in the audit
         )
+        return without_secrets(outcome, secret_texts(connection.secrets))

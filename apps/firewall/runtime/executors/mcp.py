@@ -4,7 +4,8 @@ from apps.firewall.engine.source import ToolEntry
 from apps.firewall.errors import FirewallError
 from apps.firewall.runtime.call import Action
 from apps.firewall.runtime.definitions import definition_of
-from apps.firewall.tools.connections import Connections
+from apps.firewall.runtime.executors.hiding import without_secrets
+from apps.firewall.tools.connections import Connections, secret_texts
 from apps.firewall.tools.executors import McpExecutor, ToolExecutor
 from apps.firewall.tools.mcp.sessions import McpSessions
 from apps.firewall.tools.mcp_tool import run_mcp_tool
@@ -40,7 +41,7 @@ class McpRunner:
             connection = await self._connections.connection(action.environment, executor.source)
         except FirewallError as exc:
             return failed(exc.code, exc.message)
-        return await run_mcp_tool(
+        outcome = await run_mcp_tool(
             executor,
             definition,
             action.params,
@@ -49,3 +50,4 @@ class McpRunner:
             sessions=self._sessions,
             environment=action.environment,
         )
+        return without_secrets(outcome, secret_texts(connection.secrets))

@@ -6,7 +6,8 @@ from apps.firewall.engine.source import ToolEntry
 from apps.firewall.errors import FirewallError
 from apps.firewall.runtime.call import Action
 from apps.firewall.runtime.definitions import definition_of
-from apps.firewall.tools.connections import Connections, fill_secrets
+from apps.firewall.runtime.executors.hiding import without_secrets
+from apps.firewall.tools.connections import Connections, fill_secrets, secret_texts
 from apps.firewall.tools.definition import Definition, JsonObject
 from apps.firewall.tools.definition_json import DefinitionInvalidError
 from apps.firewall.tools.executors import PythonExecutor, ToolExecutor
@@ -41,23 +42,27 @@ class PythonRunner:
         assert isinstance(executor, PythonExecutor)  # noqa: S101 - the dispatch goes by kind
         definition = definition_of(tool)
         try:
-            config = await self._config(action, definition, executor)
+            config, secrets = await self._config(action, definition, executor)
         except FirewallError as exc:
             return failed(exc.code, exc.message)
         order = {"name": tool.name, "params": dict(action.params), "config": config, "context": _context(action)}
-        return await self._python.run(
+        outcome = await self._python.run(
             executor,
             order,
             workspace=workspace,
             timeout_ms=definition.timeout_ms,
             needs=definition.sandbox,
         )
+        return without_secrets(outcome, secrets)
 
-    async def _config(self, action: Action, definition: Definition, executor: PythonExecutor) -> Any:
+    async def _config(
+        self, action: Action, definition: Definition, executor: PythonExecutor
+    ) -> tuple[Any, tuple[str, ...]]:
+        """Give the settings with their secrets in clear, and these by themselves."""
         if not executor.source or not definition.config:
-            return dict(definition.config)
+            return dict(definition.config), ()
         connection = await self._connections.connection(action.environment, executor.source)
-        return fill_secrets(definition.config, connection.secrets)
+        return fill_secrets(definition.config, connection.secrets), secret_texts(connection.secrets)
 
 
 def _context(action: Action) -> JsonObject:

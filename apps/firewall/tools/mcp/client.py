@@ -27,7 +27,7 @@ from mcp_types import (
 from pydantic import ValidationError
 
 from apps.firewall.errors import FirewallError
-from apps.firewall.tools.connections import Connection
+from apps.firewall.tools.connections import Connection, hidden
 from apps.firewall.tools.mcp.errors import (
     McpEndedError,
     McpError,
@@ -48,7 +48,6 @@ TOOLS_LIMIT: Final = 2_000
 LEAVE_S: Final = 8.0
 EXPLAIN_S: Final = 3.0
 MESSAGE_CHARACTERS: Final = 500
-SECRET_LETTERS: Final = 6
 NO_ANSWER: Final = frozenset({CONNECTION_CLOSED, PARSE_ERROR})
 
 T = TypeVar("T")
@@ -281,11 +280,7 @@ class McpClient:
 
     def _hidden(self, text: str) -> str:
         """Take the secrets of the source out of what its server says: it may say them back, and it is recorded."""
-        source = self.connection
-        for secret in (*source.secrets.values(), *source.env.values(), *source.headers.values()):
-            for part in (secret, secret.rpartition(" ")[2]):
-                text = text.replace(part, "***") if len(part) >= SECRET_LETTERS else text
-        return text
+        return hidden(text, self.connection.sealed_texts)
 
 
 async def _greet(session: ClientSession) -> None:

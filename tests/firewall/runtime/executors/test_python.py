@@ -26,7 +26,8 @@ TOOLS = """
 
     @tool
     def tell(word: str, context: ToolContext):
-        return {"word": word, "config": context.config, "session": context.session, "sandboxed": context.sandboxed}
+        config = {**context.config, "letters": len(context.config["key"])} if context.config else {}
+        return {"word": word, "config": config, "session": context.session, "sandboxed": context.sandboxed}
 
     @tool
     async def wait():
@@ -93,7 +94,7 @@ async def test_a_call_reaches_the_tool_with_its_secret_and_the_facts_and_leaves_
     assert result.status == "completed", result.error
     assert result.result == {
         "word": "hi",
-        "config": {"key": "s3cret", "units": "metric"},
+        "config": {"key": "***", "units": "metric", "letters": len("s3cret")},
         "session": {
             "agent_id": "bot",
             "environment": "production",
