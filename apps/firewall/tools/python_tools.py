@@ -131,6 +131,11 @@ class PythonTools:
             raise FolderRefusedError(f"`{folder}` is no folder")
         return real
 
+    def is_closed(self, path: str) -> bool:
+        """Say whether a path lies in a closed folder, links followed."""
+        real = os.path.realpath(path)
+        return any(_is_beneath(real, each) for each in self._closed)
+
     async def describe(
         self, places: Sequence[Place], *, is_eager: bool = False, keep: int = 0
     ) -> AsyncIterator[Described]:

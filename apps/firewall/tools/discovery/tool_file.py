@@ -20,6 +20,7 @@ longer text only for an allowed variable; `$${` is a plain `${`. Nothing else of
 import asyncio
 import os
 import re
+import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -84,7 +85,7 @@ async def look_tool_file(
         variables: name -> text of the variables that the installation allows.
     """
     try:
-        path, text = await asyncio.to_thread(_read, connection.settings.get("path"))
+        path, text = await asyncio.to_thread(_read, connection.settings.get("path"), python)
         listed = read_tool_file(text, folder=path.parent, variables=variables or {})
         folders = tuple(python.check_folder(each) for each in listed.scan_directories)
         scanned = await asyncio.to_thread(places_in, folders, listed.patterns, python) if folders else []
@@ -107,13 +108,22 @@ def read_tool_file(text: str, *, folder: Path, variables: Mapping[str, str]) -> 
     try:
         document = yaml.load(text, Loader=_Loader) or {}  # noqa: S506 - a safe loader
     except (yaml.YAMLError, RecursionError, ValueError) as exc:
-        raise ToolFileInvalidError(f"it is no YAML: {' '.join(str(exc).split())[:300]}") from exc
+        raise ToolFileInvalidError(f"it is no YAML: {_yaml_problem(exc)}") from exc
     reader = _Reader(variables)
     made = reader.whole(document, folder)
     if reader.problems:
         count = len(reader.problems)
         raise ToolFileInvalidError(f"the file has {count} mistake{'s' * (count != 1)}", reader.problems)
     return made
+
+
+def _yaml_problem(exc: Exception) -> str:
+    """Say what is wrong and where, without the line itself: it may be a file that nobody meant to show."""
+    if not isinstance(exc, yaml.MarkedYAMLError):
+        return str(exc)[:200] if isinstance(exc, yaml.YAMLError) else type(exc).__name__
+    mark = exc.problem_mark
+    place = "" if mark is None else f" (line {mark.line + 1}, column {mark.column + 1})"
+    return f"{' '.join(str(exc.problem).split())[:200]}{place}"
 
 
 async def _found(
@@ -178,10 +188,14 @@ def _failure(stage: Any, code: str, message: str) -> Failure:
     return Failure(stage=stage, code=code, message=message)
 
 
-def _read(path: Any) -> tuple[Path, str]:
+def _read(path: Any, python: PythonTools) -> tuple[Path, str]:
     if not isinstance(path, str) or not path.startswith("/"):
         raise ToolFileInvalidError(f"`{path}` is no absolute path")
+    if python.is_closed(path):
+        raise FolderRefusedError(f"`{path}` lies in the folder of keys and records")
     try:
+        if not stat.S_ISREG(Path(path).stat().st_mode):  # a pipe would be waited for
+            raise ToolFileInvalidError(f"`{path}` is no file")
         with Path(path).open("rb") as file:
             content = file.read(FILE_LIMIT_BYTES + 1)
         text = content.decode("utf-8")

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import os
 import shutil
 import subprocess
 import sys
@@ -425,3 +426,31 @@ async def test_packages_in_a_folder_of_their_own_are_found_and_broken_ones_named
     mine = {each.key: each.failure.code if each.failure else "" for each in look.found}
     assert mine == {"good": "", "gone": "module_missing", "many:say": "name_taken", "needy": "dependency_missing"}
     assert (await call(tools, named(look, "say"), tmp_path)).result == {"content": [{"type": "text", "text": "hi"}]}
+
+
+@pytest.mark.parametrize(
+    "text", ["-----BEGIN KEY-----\nabc: [unclosed-secret", "a: b: unclosed-secret", "unclosed-secret: \t- @"]
+)
+async def test_a_file_that_is_no_tool_file_is_not_shown(tmp_path: Path, text: str) -> None:
+    (tmp_path / "key.pem").write_text(text)
+    look = await look_tool_file(source("file", path=str(tmp_path / "key.pem")), python=PythonTools())
+    assert look.failure is not None
+    assert "(line " in look.failure.message
+    assert "unclosed-secret" not in look.failure.message
+
+
+async def test_a_file_among_keys_is_not_opened_nor_a_pipe_waited_for(tmp_path: Path) -> None:
+    keys = tmp_path / "keys"
+    keys.mkdir()
+    (keys / "tools.yaml").write_text("tools: []\n")
+    (tmp_path / "link.yaml").symlink_to(keys / "tools.yaml")
+    os.mkfifo(tmp_path / "pipe.yaml")
+    python = PythonTools(closed=(keys,))
+    for name, code in (
+        ("keys/tools.yaml", "folder_refused"),
+        ("link.yaml", "folder_refused"),
+        ("pipe.yaml", "tool_file_invalid"),
+    ):
+        look = await look_tool_file(source("file", path=str(tmp_path / name)), python=python)
+        assert look.failure is not None
+        assert look.failure.code == code
