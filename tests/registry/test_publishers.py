@@ -8,6 +8,7 @@ import pytest
 from apps.accounts.access import Permission
 from apps.accounts.errors import PermissionDeniedError
 from apps.registry import services
+from apps.registry.errors import SourceInvalidError
 from apps.registry.lifecycle import MOVES
 from apps.registry.models import OFFERED_STATES, DiscoveryRun, DiscoverySource, Environment, Tool, ToolState
 from tests.registry.conftest import found
@@ -108,3 +109,30 @@ def test_a_plugin_is_switched_on_again_by_publishers(environment: Environment, w
     with pytest.raises(PermissionDeniedError):
         services.plugin_save(environment, key="tides", is_enabled=True, by=writer)
     assert services.plugin_set_enabled(plugin, is_enabled=True, by=publisher).is_enabled
+
+
+FAR = {"url": "https://tools.example/registry", "auth_token": "t0p-secret", "headers": {"X-Team": "blue"}}
+KEPT = {"auth_token": {"$secret": "auth_token"}, "headers": {"X-Team": {"$secret": "headers.X-Team"}}}
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["https://elsewhere.example/registry", "http://tools.example/registry", "https://tools.example:8443/registry"],
+)
+def test_another_address_does_not_get_the_secrets_of_this_one(
+    environment: Environment, publisher: Any, url: str
+) -> None:
+    far = services.source_create(environment, key="far", kind="remote", settings=FAR, by=publisher)
+
+    with pytest.raises(SourceInvalidError) as refused:
+        services.source_save(far, settings={**KEPT, "url": url}, by=publisher)
+    with pytest.raises(SourceInvalidError) as half:
+        services.source_save(far, settings={**KEPT, "url": url}, secrets={"auth_token": "an0ther"}, by=publisher)
+
+    assert [each["path"] for each in refused.value.details] == ["settings.auth_token", "settings.headers.X-Team"]
+    assert [each["path"] for each in half.value.details] == ["settings.headers.X-Team"]
+    assert services.source_save(far, settings={**FAR, "url": url}, by=publisher).settings["url"] == url
+    assert services.source_save(far, settings={**KEPT, "url": f"{url}/v2"}, by=publisher).settings["url"] == f"{url}/v2"
+    assert (
+        "auth_token" not in services.source_save(far, settings={"url": "https://third.example"}, by=publisher).settings
+    )

@@ -1,7 +1,8 @@
 """Discovery sources: where tools come from, how often each is looked through, and what changes there mean."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from django.utils.translation import gettext as _
 
@@ -9,6 +10,7 @@ from apps.accounts.access import Permission, require
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.services import entry_record
 from apps.events.notices import announce
+from apps.firewall.tools.connections import SECRET
 from apps.registry.differences import is_same_json
 from apps.registry.errors import SourceInvalidError
 from apps.registry.models import DiscoverySource, Environment, OnDrift, SourceKind, Tool, ToolState
@@ -86,6 +88,7 @@ def source_save(
             merged = {**before, **(secrets or {})}
             given = {name: text for name, text in merged.items() if text is not None}
             fields["settings"], kept = checked_settings(source.kind, wanted, given)
+            _check_secrets_stay(source, fields["settings"], kept, given_again={*(secrets or {}), *_in_clear(wanted)})
             if kept != before:
                 fields["secrets"] = seal_secrets(kept)
         check_version(source, expected_version, {name: value for name, value in fields.items() if name != "secrets"})
@@ -118,6 +121,38 @@ def source_delete(source: DiscoverySource, *, expected_version: int | None = Non
         announce("registry.changed", id=source.pk, environment=source.environment.slug)
         _tell(source, by, "deleted", {})
         source.delete()
+
+
+def _check_secrets_stay(
+    source: DiscoverySource, stored: Mapping[str, Any], kept: Mapping[str, str], *, given_again: set[str]
+) -> None:
+    """Send what is kept sealed to the server that it was given for: who names another one gives it again."""
+    if _origin(source.settings) == _origin(stored):
+        return
+    message = _("give it again: another address does not get what was kept for this one")
+    details = [
+        {"path": f"settings.{name}", "code": "secret_needed", "message": message}
+        for name in sorted(kept.keys() - given_again)
+    ]
+    if details:
+        raise SourceInvalidError(_("the settings of the source cannot be used: see details"), details)
+
+
+def _origin(settings: Mapping[str, Any]) -> Any:
+    url = settings.get("url")
+    if not isinstance(url, str):
+        return url
+    parts = urlsplit(url)
+    return (parts.scheme.lower(), parts.netloc.lower())
+
+
+def _in_clear(settings: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """Name the settings that are texts, as their secrets are named."""
+    for name, value in settings.items():
+        if isinstance(value, str):
+            yield f"{prefix}{name}"
+        elif isinstance(value, Mapping) and SECRET not in value:
+            yield from _in_clear(value, f"{prefix}{name}.")
 
 
 def _acts_at_once(source: DiscoverySource, fields: Mapping[str, Any]) -> bool:
