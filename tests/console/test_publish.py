@@ -8,8 +8,11 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from apps.console.blast import blast_of
+from apps.firewall.tools.definition import Definition
 from apps.policies.selectors import agent_get, draft_change_count, draft_snapshot, live_publication, publications
 from apps.policies.services import agent_create, demo_import, document_import, publish, record_update
+from apps.registry.models import Tool
+from apps.registry.services import plugin_save, tool_save, tool_set_state, tools_import
 
 pytestmark = pytest.mark.django_db
 ClientOf = Callable[..., Client]
@@ -45,6 +48,29 @@ def test_the_review_shows_each_change_marked(client_of: ClientOf, admin: Any, en
     assert "agents.entries.bot" in page
     assert "<ins>exec</ins>" in page
     assert 'name="expected_live"' in page
+
+
+@pytest.mark.usefixtures("published")
+def test_the_review_names_the_tools_that_come_change_and_go(client_of: ClientOf, admin: Any, environment: Any) -> None:
+    assert 'id="tool-changes"' not in client_of(admin).get("/publish/").content.decode()
+    definition = Definition(name="lamp_set", description="Switches a lamp.")
+    tools_import(environment, [definition], source="plugin", plugin=plugin_save(environment, key="lamps"))
+    page = client_of(admin).get("/publish/").content.decode()
+    assert "No rule has changed since v1, 1 tool has." in page
+    assert 'href="/tools/lamp_set/"' in page
+    assert ">added</span>" in page
+    assert "The draft and the live snapshot say the same." not in page
+
+    live = live_publication(environment)
+    assert live is not None
+    publish(environment, by=admin, message="lamps", expected_live=live.snapshot_id)
+    lamp, write = (Tool.objects.get(environment=environment, name=name) for name in ("lamp_set", "write"))
+    tool_save(lamp, fields={"owner_only": True}, expected_version=lamp.version, by=admin)
+    tool_set_state(write, state="disabled", by=admin)
+    page = client_of(admin).get("/publish/").content.decode()
+    assert "2 tools have" in page
+    assert "owner only" in page
+    assert ">removed</span>" in page
 
 
 @pytest.mark.usefixtures("published")

@@ -15,6 +15,7 @@ from apps.console.blast import blast_of
 from apps.console.changes import records_of
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.release_forms import PublishForm
+from apps.console.tool_changes import ToolChange, tool_changes
 from apps.console.views.start import has_begun
 from apps.firewall.engine.snapshot import SnapshotError
 from apps.policies.errors import PublicationConflictError, PublicationRefusedError
@@ -32,6 +33,7 @@ from apps.policies.services import publish as publish_draft
 
 SHOWN_RECORDS = 40
 SHOWN_FINDINGS = 60
+SHOWN_TOOLS = 20
 CHANGES_LIMIT = 2000
 HISTORY = 5
 
@@ -126,7 +128,12 @@ def _review(request: ConsoleRequest, form: PublishForm) -> dict[str, Any]:
     context = _form_context(request, form)
     records = records_of(draft_changes(environment, limit=CHANGES_LIMIT))
     urls = _record_urls(environment)
+    tools = _tool_changes(environment)
+    shown = len(tools) if "all" in request.GET else SHOWN_TOOLS
     return context | {
+        "tool_changes": tools,
+        "shown_tools": tools[:shown],
+        "tools_left": max(0, len(tools) - shown),
         "blast_url": reverse("publish-blast"),
         "records": records if "all" in request.GET else records[:SHOWN_RECORDS],
         "record_count": len(records),
@@ -138,6 +145,13 @@ def _review(request: ConsoleRequest, form: PublishForm) -> dict[str, Any]:
         "history": list(publications(environment)[:HISTORY]),
         "may_write": may(request.user, Permission.POLICY_WRITE),
     }
+
+
+def _tool_changes(environment: Any) -> list[ToolChange]:
+    try:
+        return tool_changes(live_snapshot(environment), draft_snapshot(environment))
+    except SnapshotError:
+        return []
 
 
 def _record_urls(environment: Any) -> dict[Any, str]:
