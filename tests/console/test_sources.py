@@ -104,15 +104,28 @@ def test_mistakes_are_told_at_their_fields(client_of: ClientOf, environment: Any
     assert again.context["form"].has_rare
 
 
+def as_shown(browser: Client) -> dict[str, Any]:
+    """What a browser would send back of the form as it is."""
+    form = browser.get("/source/edit/acme/").context["form"]
+    shown = {name: form[name].value() for name in form.fields if form[name].value() is not None}
+    return shown | {"is_enabled": "on"}
+
+
 def test_a_mask_that_stays_keeps_its_secret(client_of: ClientOf, remote: DiscoverySource, admin: Any) -> None:
     browser = client_of(admin)
-    form = browser.get("/source/edit/acme/").context["form"]
-    members = {name: form[name].value() for name in form.fields if form[name].value() is not None}
-    members |= {"set_url": "https://other.example/registry", "is_enabled": "on"}
+    members = as_shown(browser) | {"set_url": "https://tools.example/newer"}
     assert browser.post("/source/edit/acme/", members).status_code == 302
     saved = DiscoverySource.objects.get(key="acme")
-    assert saved.settings["url"] == "https://other.example/registry"
+    assert saved.settings["url"] == "https://tools.example/newer"
     assert source_secrets(saved) == {"auth_token": "s3cret-token", "headers.X-Team": "blue-sky"}
+
+
+def test_another_server_is_not_given_what_was_kept(client_of: ClientOf, remote: DiscoverySource, admin: Any) -> None:
+    browser = client_of(admin)
+    answer = browser.post("/source/edit/acme/", as_shown(browser) | {"set_url": "https://elsewhere.example/"})
+    assert answer.status_code == 422
+    assert set(answer.context["form"].errors) == {"set_auth_token", "set_headers"}
+    assert DiscoverySource.objects.get(key="acme").settings["url"] == "https://tools.example/registry"
 
 
 def test_a_new_text_replaces_a_secret_and_an_empty_one_removes_it(
