@@ -187,10 +187,15 @@ def test_what_makes_no_source_is_named(everything: Any, change: dict[str, Any], 
 def test_a_source_is_changed_without_repeating_its_secret_and_removed(everything: Any) -> None:
     shown = everything.post("registry/sources", REMOTE).json()
     path = f"registry/sources/{shown['id']}"
-    settings = {"url": "https://elsewhere.example/", "auth_token": {"$secret": "auth_token"}}
+    settings = {"url": "https://tools.acme.example/newer", "auth_token": {"$secret": "auth_token"}}
     changed = everything.ask("PATCH", path, {"version": 1, "settings": settings, "on_drift": "keep"}).json()
-    assert (changed["settings"]["url"], changed["on_drift"]) == ("https://elsewhere.example/", "keep")
+    assert (changed["settings"]["url"], changed["on_drift"]) == ("https://tools.acme.example/newer", "keep")
     assert changed["secrets"] == shown["secrets"]
+    elsewhere = everything.ask(
+        "PATCH", path, {"version": 2, "settings": settings | {"url": "https://elsewhere.example/"}}
+    )
+    assert elsewhere.status_code == 422
+    assert [each["code"] for each in elsewhere.json()["details"]] == ["secret_needed"]
     assert everything.ask("DELETE", f"{path}?version=1").status_code == 409
     assert everything.ask("DELETE", f"{path}?version=2").status_code == 204
     assert everything.get("registry/sources").json() == []
