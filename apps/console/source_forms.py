@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from apps.console.forms import ConsoleForm
-from apps.registry.models import OnDrift, OnNew
+from apps.registry.models import OnDrift, OnNew, SourceKind
 from apps.registry.source_settings import SETTINGS, SecretShown, Setting, secrets_shown
 
 if TYPE_CHECKING:
@@ -36,6 +36,9 @@ RARE: Final = frozenset(
         "start_timeout_ms",
     }
 )
+SECRETS: Final = f"{PREFIX}secrets"
+"""Field of the texts that configs of the tools found name; such sources have no other secrets."""
+WITH_SECRETS: Final = frozenset({SourceKind.FILE, SourceKind.FOLDER, SourceKind.ENTRY_POINTS})
 SEVERAL_LINES: Final = frozenset({"ca"})
 ALGORITHMS: Final = (("", gettext_lazy("None")), ("hmac-sha256", "HMAC-SHA256"), ("ed25519", "Ed25519"))
 _PAIR: Final = re.compile(r"\A\s*([^=\s][^=]*?)\s*=\s?(.*)\Z")
@@ -150,6 +153,8 @@ class SourceForm(ConsoleForm):
         for setting in SETTINGS[kind]:
             for name, field in _fields_of(setting):
                 self.fields[PREFIX + name] = field
+        if kind in WITH_SECRETS:
+            self.fields[SECRETS] = _secrets()
         if source is not None:
             del self.fields["key"]
             self._keep_interval(source.interval_s)
@@ -165,6 +170,7 @@ class SourceForm(ConsoleForm):
         for setting in SETTINGS[self.kind]:
             held = self.kept.shown(self.kept.settings.get(setting.name, setting.default))
             values |= {PREFIX + name: value for name, value in _shown(setting, held)}
+        values[SECRETS] = "\n".join(f"{name}={mask}" for name, mask in self.kept.masks.items())
         if self.source is not None:
             own = ("name", "interval_s", "on_new", "on_drift", "is_enabled", "version")
             values |= {name: getattr(self.source, name) for name in own}
@@ -192,6 +198,14 @@ class SourceForm(ConsoleForm):
         """Return the settings as the service takes them: new secrets in clear, kept ones by reference."""
         found = {setting.name: self._value(setting) for setting in SETTINGS[self.kind]}
         return {name: value for name, value in found.items() if value not in (None, "", [], {})}
+
+    def secrets(self) -> dict[str, str | None]:
+        """Return the secrets of tools that change: new texts, None for what is gone; a mask keeps its secret."""
+        if self.kind not in WITH_SECRETS:
+            return {}
+        given, kept = self.cleaned_data[SECRETS], self.kept.masks
+        changed = {name: text for name, text in given.items() if text != kept.get(name)}
+        return changed | dict.fromkeys(kept.keys() - given.keys())
 
     def options(self) -> dict[str, Any]:
         return {name: self.cleaned_data[name] for name in ("name", "interval_s", "on_new", "on_drift", "is_enabled")}
@@ -224,6 +238,8 @@ class SourceForm(ConsoleForm):
             self.add_error(None, message)
 
     def _field_of(self, path: str) -> str:
+        if path.startswith("secrets") and SECRETS in self.fields:
+            return SECRETS
         plain = re.sub(r"\[\d+\].*", "", path)
         for head in ("settings.", "secrets."):
             plain = plain.removeprefix(head)
@@ -289,6 +305,13 @@ def _area(field: type[forms.CharField], note: Any) -> Any:
         )
 
     return make
+
+
+def _secrets() -> forms.Field:
+    note = gettext_lazy("NAME=value, one a line: what a tool file calls ${NAME}. Only the tool sees it.")
+    setting = Setting("secrets", "named", gettext_lazy("Secrets of tools"), note)
+    made: forms.Field = FIELDS["named"](setting)
+    return made
 
 
 def _flag(setting: Setting) -> forms.Field:

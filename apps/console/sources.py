@@ -9,6 +9,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from apps.console.source_forms import WITH_SECRETS
 from apps.console.tool_words import Word, state_word
 from apps.registry.selectors import drifts_of, runs_of, source_tools, sources_of
 from apps.registry.source_settings import SETTINGS, secrets_shown
@@ -191,6 +192,8 @@ def settings_shown(source: "DiscoverySource") -> list[tuple[str, str]]:
         value = source.settings.get(setting.name)
         if value not in (None, "", [], {}):
             shown.append((str(setting.label), _written(value, masks)))
+    if masks and source.kind in WITH_SECRETS:
+        shown.append((_("Secrets of tools"), "\n".join(f"{name}: {mask}" for name, mask in masks.items())))
     return shown
 
 

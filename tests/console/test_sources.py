@@ -203,3 +203,29 @@ def test_more_sources_cost_no_more_queries(
     browser.get("/sources/")
     with django_assert_max_num_queries(12):
         browser.get("/sources/")
+
+
+def test_the_secrets_of_a_tool_file_are_given_kept_replaced_and_removed(
+    client_of: ClientOf, environment: Any, admin: Any
+) -> None:
+    browser = client_of(admin)
+    given = {"key": "rooms", "set_path": "/srv/tools.yaml", "set_secrets": "DOOR_KEY=sesame-123\nALARM=off-4711"}
+    assert browser.post("/source/new/?kind=file", BASE | given).status_code == 302
+    made = DiscoverySource.objects.get(key="rooms")
+    assert source_secrets(made) == {"DOOR_KEY": "sesame-123", "ALARM": "off-4711"}
+    for path in ("/sources/rooms/", "/source/edit/rooms/"):
+        page = browser.get(path).content.decode()
+        assert "DOOR_KEY" in page
+        assert "sesame" not in page
+
+    shown = browser.get("/source/edit/rooms/").context["form"]["set_secrets"].value()
+    masks = dict(line.split("=", 1) for line in shown.splitlines())
+    again = {"set_path": "/srv/tools.yaml", "version": "1"}
+    kept = {"set_secrets": f"DOOR_KEY={masks['DOOR_KEY']}\nALARM=on-0815"}
+    assert browser.post("/source/edit/rooms/", BASE | again | kept).status_code == 302
+    made.refresh_from_db()
+    assert source_secrets(made) == {"DOOR_KEY": "sesame-123", "ALARM": "on-0815"}
+    fewer = {"set_secrets": f"DOOR_KEY={masks['DOOR_KEY']}", "version": str(made.version)}
+    assert browser.post("/source/edit/rooms/", BASE | again | fewer).status_code == 302
+    made.refresh_from_db()
+    assert source_secrets(made) == {"DOOR_KEY": "sesame-123"}

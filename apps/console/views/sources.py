@@ -114,7 +114,7 @@ def source_new(request: ConsoleRequest) -> HttpResponse:
     form = SourceForm(request.POST if request.method == "POST" else None, kind=kind)
     if request.method == "POST" and form.is_valid():
         key = form.cleaned_data["key"]
-        members = {"key": key, "kind": kind, "settings": form.settings(), **form.options()}
+        members = {"key": key, "kind": kind, "settings": form.settings(), "secrets": form.secrets()} | form.options()
         try:
             made = source_create(environment_chosen(request), by=request.user, **members)
         except RegistryError as error:
@@ -135,7 +135,8 @@ def source_edit(request: ConsoleRequest, key: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         version = form.cleaned_data["version"]
         try:
-            source_save(record, settings=form.settings(), expected_version=version, by=request.user, **form.options())
+            members = {"settings": form.settings(), "secrets": form.secrets(), **form.options()}
+            source_save(record, expected_version=version, by=request.user, **members)
         except RecordChangedError:
             conflict = True
         except RegistryError as error:
