@@ -10,6 +10,7 @@ from django.core.management import CommandError, call_command
 
 from apps.registry import services
 from apps.registry.models import DiscoverySource, Environment, Tool
+from apps.registry.source_settings import source_secrets
 from tests.registry.conftest import found, look, source  # noqa: F401 - fixtures
 
 pytestmark = pytest.mark.django_db
@@ -114,6 +115,47 @@ def test_it_makes_the_sources_that_a_tool_file_names(environment: Environment, t
     registry = DiscoverySource.objects.get(key="house-tools-registry")
     assert (registry.settings["auth_token"], registry.interval_s) == ({"$secret": "auth_token"}, 600)
     assert DiscoverySource.objects.count() == 2
+
+
+def test_the_secrets_of_a_tool_file_come_from_a_file_of_their_own(environment: Environment, tmp_path: Path) -> None:
+    listed, secrets = tmp_path / "house.yaml", tmp_path / "secrets.yaml"
+    listed.write_text("tools: []")
+    secrets.write_text("DOOR_KEY: sesame-123")
+    tools("import", str(listed), "--secrets", str(secrets))
+    assert source_secrets(DiscoverySource.objects.get(key="house")) == {"DOOR_KEY": "sesame-123"}
+    tools("import", str(listed))
+    assert source_secrets(DiscoverySource.objects.get(key="house")) == {"DOOR_KEY": "sesame-123"}
+    secrets.write_text("[DOOR_KEY]")
+    with pytest.raises(CommandError, match="object of texts"):
+        tools("import", str(listed), "--secrets", str(secrets))
+
+
+def test_it_adds_and_changes_a_source_of_any_kind(environment: Environment, tmp_path: Path) -> None:
+    file = tmp_path / "units.json"
+    members: dict[str, Any] = {
+        "kind": "mcp_http",
+        "settings": {"url": "https://units.example/mcp", "auth_token": "t-1"},
+    }
+    file.write_text(json.dumps(members))
+    assert tools("source", "units", str(file)) == "units: MCP server (address)\n"
+    file.write_text(json.dumps(members | {"on_drift": "keep", "interval_s": 300}))
+    tools("source", "units", str(file))
+    made = DiscoverySource.objects.get(key="units")
+    assert (made.settings["auth_token"], made.on_drift, made.interval_s) == ({"$secret": "auth_token"}, "keep", 300)
+    file.write_text(json.dumps(members | {"kind": "remote"}))
+    with pytest.raises(CommandError, match="another kind"):
+        tools("source", "units", str(file))
+
+
+@pytest.mark.parametrize(
+    "text", ["[]", "{settings: {}}", "{kind: folder, command: [x]}", "{kind: folder}", "{kind: folder, settings: [x]}"]
+)
+def test_a_source_that_cannot_be_is_not_made(environment: Environment, tmp_path: Path, text: str) -> None:
+    file = tmp_path / "source.yaml"
+    file.write_text(text)
+    with pytest.raises(CommandError):
+        tools("source", "some", str(file))
+    assert not DiscoverySource.objects.exists()
 
 
 def test_it_checks_and_describes_tools(environment: Environment, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from apps.registry.models import (
     SourceKind,
     Tool,
     ToolGroup,
+    ToolSource,
     ToolState,
 )
 from apps.registry.selectors import drift_changes
@@ -57,7 +58,7 @@ class ToolQuerySerializer(serializers.Serializer[Any]):
     """What to look for; an absent member filters nothing. Unregistered tools are found by their state only."""
 
     q = serializers.CharField(required=False, max_length=200, help_text="Letters of name, label or description.")
-    source = serializers.CharField(required=False, max_length=16)  # type: ignore[assignment]  # a field of that name
+    source = serializers.ChoiceField(required=False, choices=ToolSource.choices)  # type: ignore[assignment]  # its name
     section = serializers.CharField(required=False, max_length=64)
     state = serializers.ChoiceField(required=False, choices=ToolState.choices)
     plugin = serializers.CharField(required=False, max_length=128, help_text="Id of a plugin.")

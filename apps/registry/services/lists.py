@@ -140,7 +140,10 @@ def name_problem(environment: Environment, name: str, *, taken: set[str]) -> dic
     """Say why a tool that is not of the core cannot have a name: another has it, or it means a core tool."""
     aliases = dialect_named(environment.dialect).aliases
     if name.lower() in taken:
-        message = _("another tool is named `%(name)s`") % {"name": name}
+        message = _("another tool is named `%(name)s`: %(origin)s") % {
+            "name": name,
+            "origin": _origin(environment, name),
+        }
         return {"path": "name", "code": "taken", "message": message}
     if name.lower() in aliases:
         message = _("`%(name)s` is another name of the core tool `%(tool)s`") % {
@@ -152,6 +155,17 @@ def name_problem(environment: Environment, name: str, *, taken: set[str]) -> dic
         message = _("`%(name)s` means other tools in policies") % {"name": name}
         return {"path": "name", "code": "policy_word", "message": message}
     return None
+
+
+def _origin(environment: Environment, name: str) -> str:
+    """Say where the tool of a name comes from."""
+    rows = Tool.objects.select_related("discovery_source", "plugin")
+    tool = rows.filter(environment=environment, name__iexact=name).first()
+    if tool is None:
+        return "-"
+    if tool.discovery_source is not None:
+        return _("source `%(key)s`") % {"key": tool.discovery_source.key}
+    return _("plugin `%(key)s`") % {"key": tool.plugin.key} if tool.plugin else str(tool.get_source_display())
 
 
 def is_policy_word(environment: Environment, word: str, *, names: bool = True) -> bool:

@@ -17,6 +17,7 @@ SUBCOMMANDS: Final[Mapping[str, Subcommand]] = {
         registering.import_arguments,
         registering.import_file,
     ),
+    "source": Subcommand("Add or change a source of tools.", registering.source_arguments, registering.source),
     "state": Subcommand("Move a tool to another state.", moving.state_arguments, moving.state),
     "accept": Subcommand("Accept, or dismiss, changed definitions.", moving.accept_arguments, moving.accept),
     "lint": Subcommand("Check how tools are written.", reading.lint_arguments, reading.lint),

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
@@ -15,6 +15,9 @@ from apps.registry.models import DiscoverySource, Environment, SourceKind, ToolS
 from apps.registry.registering import read_order
 from apps.registry.selectors import plugin_find, source_find
 from apps.registry.services import source_create, source_save, tool_register, tool_set_state
+from apps.registry.services.sources import OPTIONS
+
+SOURCE_MEMBERS: Final = frozenset({"kind", "settings", "secrets", *OPTIONS})
 
 
 def register_arguments(parser: ArgumentParser) -> None:
@@ -49,6 +52,9 @@ def _orders(document: Any) -> list[tuple[Any, Mapping[str, Any] | None]]:
 def import_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a YAML file with `tools`, `tool_discovery`, `tool_loading`")
     parser.add_argument("--key", default="", help="of the source; the name of the file by default")
+    parser.add_argument(
+        "--secrets", default="", metavar="FILE", help="a YAML or JSON object of what the file calls ${NAME}"
+    )
 
 
 def import_file(command: BaseCommand, environment: Environment, options: Options) -> None:
@@ -57,22 +63,54 @@ def import_file(command: BaseCommand, environment: Environment, options: Options
     listed = read_tool_file(read_file(str(path)), folder=path.parent, variables=settings.TOOL_VARIABLES)
     key = options["key"] or path.stem.lower().replace("_", "-").replace(".", "-")
     with transaction.atomic():
-        made = [_source(environment, key, SourceKind.FILE, {"path": str(path)}, 0)]
+        members = {"settings": {"path": str(path)}, "secrets": _secrets(options["secrets"]), "interval_s": 0}
+        made = [_source(environment, key, SourceKind.FILE, members)]
         remote = listed.remote_registry
         if remote:
             wanted = {"url": remote.get("url", ""), "auth_token": remote.get("auth_token", "")}
             interval = int(remote.get("sync_interval") or 0)
-            made.append(_source(environment, f"{key}-registry", SourceKind.REMOTE, wanted, interval))
+            members = {"settings": wanted, "interval_s": interval}
+            made.append(_source(environment, f"{key}-registry", SourceKind.REMOTE, members))
     for source in made:
         command.stdout.write(f"{source.key}: {source.get_kind_display()}")
 
 
-def _source(
-    environment: Environment, key: str, kind: str, wanted: Mapping[str, Any], interval_s: int
-) -> DiscoverySource:
-    source = source_find(environment, key)
-    if source is None:
-        return source_create(environment, key=key, kind=kind, settings=wanted, interval_s=interval_s)
-    if source.kind != kind:
-        raise CommandError(f"the source `{key}` is of another kind: name another with --key")
-    return source_save(source, settings=wanted, interval_s=interval_s)
+def _secrets(file: str) -> dict[str, str] | None:
+    if not file:
+        return None
+    texts = read_document(file)
+    if not isinstance(texts, Mapping) or not all(isinstance(each, str) for pair in texts.items() for each in pair):
+        raise CommandError(f"`{file}` holds no object of texts")
+    return dict(texts)
+
+
+def source_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("key", metavar="KEY", help="names the source; lower-case letters, digits and hyphens")
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        help="a YAML or JSON object: `kind`, `settings` and what else the API takes; - for standard input",
+    )
+
+
+def source(command: BaseCommand, environment: Environment, options: Options) -> None:
+    """Make a source of any kind; run again, it changes what the file says."""
+    members = read_document(options["file"])
+    if not isinstance(members, Mapping) or not members.keys() <= SOURCE_MEMBERS or "kind" not in members:
+        names = ", ".join(f"`{name}`" for name in sorted(SOURCE_MEMBERS - {"kind"}))
+        raise CommandError(f"`{options['file']}` has to be an object with `kind`, and none but it, {names}")
+    rest = {"settings": {}, **members}
+    if not all(isinstance(rest.get(name, {}), Mapping) for name in ("settings", "secrets")):
+        raise CommandError("`settings` and `secrets` have to be objects")
+    kind = rest.pop("kind")
+    made = _source(environment, options["key"], str(kind), rest)
+    command.stdout.write(f"{made.key}: {made.get_kind_display()}")
+
+
+def _source(environment: Environment, key: str, kind: str, members: Mapping[str, Any]) -> DiscoverySource:
+    found = source_find(environment, key)
+    if found is None:
+        return source_create(environment, key=key, kind=kind, **members)
+    if found.kind != kind:
+        raise CommandError(f"the source `{key}` is of another kind, {found.kind}: name another")
+    return source_save(found, **members)
