@@ -35,7 +35,7 @@ async def addresses_of(host: str, rules: AddressRules, resolve: Resolve) -> list
         kind = address_problem(address, rules.networks_allowed)
         if kind is not None:
             where = f"`{host}`" if str(address) == host else f"`{host}` leads to {address}, which"
-            raise AddressRefusedError(f"{where} is not public ({kind}) and no rule allows it")
+            raise AddressRefusedError(f"{where} is not public ({kind}) and `allow_networks` does not name it")
     return addresses
 
 
