@@ -141,8 +141,18 @@ def schema_problem(schema: JsonObject) -> str | None:
         jsonschema_rs.meta.validate(dict(schema))
         jsonschema_rs.Draft202012Validator(dict(schema), offline=True, pattern_options=jsonschema_rs.RegexOptions())
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError, RecursionError) as exc:
-        return str(getattr(exc, "message", exc))[:500]
+        return _said(exc)
     return None
+
+
+def _said(exc: Exception) -> str:
+    """Say what a validator found, and where."""
+    path = [str(step) for step in getattr(exc, "instance_path", ())]
+    place = ".".join(path)[:200]
+    if path[-1:] == ["type"] and path[-2:-1] not in (["properties"], ["$defs"]):
+        return f"`{place}` names no type of JSON Schema"
+    message = str(getattr(exc, "message", exc))[:500]
+    return f"`{place}`: {message}" if place else message
 
 
 def _is_deep(document: Any) -> bool:

@@ -57,6 +57,22 @@ def test_what_looks_like_a_pattern_in_a_value_is_none() -> None:
 
 
 @pytest.mark.parametrize(
+    ("schema", "said"),
+    [
+        ({"properties": {"a": {"type": "strin"}}}, "`properties.a.type` names no type of JSON Schema"),
+        ({"properties": {"a": {"minLength": -1}}}, "`properties.a.minLength`: -1 is less than"),
+        ({"properties": {"type": 3}}, '`properties.type`: 3 is not of types "boolean", "object"'),
+    ],
+)
+def test_a_mistake_in_a_schema_is_told_with_its_place(schema: dict[str, Any], said: str) -> None:
+    with pytest.raises(DefinitionInvalidError) as caught:
+        read_definition({"name": "lamp_set", "parameters": {"type": "object", **schema}})
+    (detail,) = caught.value.details
+    assert detail["path"] == "parameters"
+    assert said in detail["message"]
+
+
+@pytest.mark.parametrize(
     "hostile",
     [
         {"type": "object", "properties": {f"p{number}": {"pattern": "(a+)+$"} for number in range(60_000)}},
