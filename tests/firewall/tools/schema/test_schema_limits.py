@@ -62,7 +62,7 @@ def test_a_definition_of_5_mb_is_refused_soon() -> None:
     started = time.perf_counter()
     with pytest.raises(DefinitionInvalidError, match="see details") as refused:
         read_definition({"name": "large", "parameters": HOSTILE["5 MB of text"]})
-    assert refused.value.details[0]["code"] == "bad_schema"
+    assert refused.value.details[0]["code"] == "too_large"
     assert time.perf_counter() - started < SOON_S
 
 
