@@ -26,7 +26,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "name_style": Rule("warning", gettext_noop("write the name in lower case with underscores, such as `%(better)s`")),
     "name_without_action": Rule(
         "warning",
-        gettext_noop("the name does not say what the tool does: use verb_noun or domain_action, `get_%(name)s`"),
+        gettext_noop("no word of the name is an action: use verb_noun or domain_action, as `get_weather`, `db_query`"),
     ),
     "name_vague": Rule("warning", gettext_noop("`%(word)s` in the name says nothing: name what is worked on")),
     "name_long": Rule("error", gettext_noop("the name has %(length)s characters, model providers take %(limit)s")),

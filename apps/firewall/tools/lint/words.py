@@ -26,7 +26,7 @@ ACTIONS: Final = words(
     split start stat status stop store stream submit subscribe suggest summarize summary suspend swap switch sync tag
     tail test toggle track train transcribe transfer transform translate trigger trim type unban unblock undo uninstall
     unlink unlock unmute unpin unsubscribe update upgrade upload upsert use validate verify view vote wait wake watch
-    weigh withdraw write yield
+    weigh withdraw write yield answer greet say tell thank turn dim ring draft teach learn guess roll pick
     """
 )
 """What a tool may do, as its name says it."""
