@@ -72,7 +72,10 @@ async def test_pages_are_one_look(connect: Connect) -> None:
         ({"name": "no_schema"}, "inputSchema"),
         ({"name": "text_schema", "inputSchema": "object"}, "inputSchema"),
         ({"name": "list_schema", "inputSchema": {"type": "array"}}, "parameters"),
-        ({"name": "bad_schema", "inputSchema": {"type": "object", "properties": {"a": {"type": "strin"}}}}, "strin"),
+        (
+            {"name": "bad_schema", "inputSchema": {"type": "object", "properties": {"a": {"type": "strin"}}}},
+            "names no type",
+        ),
         ({"name": "bad_output", "inputSchema": {"type": "object"}, "outputSchema": {"type": 5}}, "output"),
         ({"name": "bad_words", "inputSchema": {"type": "object"}, "description": ["a"]}, "description"),
         ({"name": "long_words", "inputSchema": {"type": "object"}, "description": "x" * 30_000}, "30000 letters"),
