@@ -112,7 +112,7 @@ def decisions(
 ) -> Iterator[Figure]:
     """Measure one decision with its reason, and the straight pipeline on the same questions.
 
-    Of each question the quickest of five counts: p99 is then about questions, not about what else the machine does.
+    Of each question the quickest of fifteen counts: p99 is then about questions, not about what else the machine does.
     """
     sample = questions[: 60 if limit_us < 10 else 20]
     for context, tool in sample:
@@ -121,7 +121,7 @@ def decisions(
         decide(snapshot, context, tool)
     gc.collect()
     gc.disable()
-    times = [min(timed(partial(decide, snapshot, context, tool), rounds=5)) for context, tool in questions]
+    times = [min(timed(partial(decide, snapshot, context, tool), rounds=15)) for context, tool in questions]
     straight = [min(timed(partial(straight_pipeline.allowed, source, context), rounds=2)) for context, _ in sample]
     gc.enable()
     size = len(snapshot.tool_names)

@@ -30,13 +30,6 @@ class Rules(NamedTuple):
     ignored: bool
     denials: tuple[tuple[int, str], ...]
 
-    def denying_entry(self, bit: int) -> str | None:
-        """Return the first entry of the deny list that matches a tool, as written."""
-        for mask, entry in self.denials:  # the longest part of a denial
-            if mask & bit:
-                return entry
-        return None
-
 
 KEPT: Final = 16_384
 _NO_LIST: Final[tuple[str, ...]] = ()

@@ -134,9 +134,12 @@ def _denial(resolution: Resolution, tool: str, bit: int) -> Decision:
 def _why(resolution: Resolution, applied: Applied, bit: int) -> tuple[str, str | None, str]:
     """Return the rule by which a layer removes a tool, its entry, and the reason."""
     layer, _, rules, place = applied
-    where = where_of(place)
+    where = ".".join(place)
     if rules.denied & bit:
-        entry = rules.denying_entry(bit)
+        entry = None
+        for mask, entry in rules.denials:  # noqa: B007 - the first that matches; the longest part of a denial
+            if mask & bit:
+                break
         if layer.key in MIXED_LAYERS:
             where = _place_of_entry(resolution, layer.key, entry, where)
         return f"{where}.deny {entry}", entry, f"denied by `{entry}` in {where}"
