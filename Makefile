@@ -3,6 +3,7 @@
 SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .DELETE_ON_ERROR:
+unexport PYTHONDONTWRITEBYTECODE # each start reads what an earlier one compiled
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -12,6 +13,7 @@ EMBEDDED := OPENCLAW_ADMIN_TESTING=1 $(ENVPY) -m openclaw_admin.embedded run --
 WORKERS ?= 2
 HOST ?= 127.0.0.1
 PORT ?= 8000
+FAST := -p no:playwright -p no:schemathesis -p no:faker # plugins that take seconds to load
 SYSTEM_TOOLS := chromium:chromium bwrap:bubblewrap msgfmt:gettext redis-server:redis-server
 LICENCES := MIT;BSD;Apache;ISC;Python Software Foundation;PSF;MPL;Mozilla;0BSD;LGPL;Lesser General Public;Zope;ZPL;Unlicense;Public Domain;The Unlicense;Artistic
 
@@ -106,7 +108,7 @@ test: setup system lint types
 	$(EMBEDDED) $(BIN)/pytest -m "not journey and not slow" -q -n $(WORKERS) --dist loadfile
 
 test-fast: $(VENV)/.dev
-	OPENCLAW_ADMIN_TESTING=1 $(BIN)/pytest -q tests/firewall -m "not slow and not unhurried" -n $(WORKERS)
+	OPENCLAW_ADMIN_TESTING=1 $(BIN)/pytest -q tests/firewall -m "not slow and not unhurried" -n $(WORKERS) --hypothesis-profile=brief $(FAST)
 
 test-all: setup system lint types
 	$(EMBEDDED) $(BIN)/pytest -m journey -q

@@ -4,15 +4,28 @@ Migrations run as the owner role; then every connection signs in as the applicat
 meets the same refusals as production. Where DATABASE_URL is the only role, tests run as it.
 """
 
+import gc
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from django.test import Client
+from hypothesis import settings
 
 from tests import database
 
 PASSWORD = "correct horse battery"
+
+# Properties are judged by their truth, not by how busy the machine is. `make test-fast` asks for the brief profile.
+settings.register_profile("thorough", deadline=None)
+settings.register_profile("brief", deadline=None, max_examples=20)
+settings.load_profile("thorough")
+
+
+def pytest_collection_finish() -> None:
+    """Keep the collector of garbage from walking through thousands of tests again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

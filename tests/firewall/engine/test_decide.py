@@ -30,6 +30,7 @@ def test_every_way_of_asking_gives_the_answer_of_the_straight_pipeline(
     )
 
 
+@pytest.mark.unhurried
 @settings(max_examples=60, deadline=None)
 @given(sources(), contexts())
 def test_every_denied_tool_names_its_layer_and_rule(source: SnapshotSource, context: CallContext) -> None:

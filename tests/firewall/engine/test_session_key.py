@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.firewall.engine.conversation_key import group_of_key, thread_of_key, trusted_group
+from apps.firewall.engine.conversation_key import KeyGroup, group_of_key, thread_of_key, trusted_group
 from apps.firewall.engine.dialect import DIALECTS, Dialect
 from apps.firewall.engine.session_key import (
     AgentMissingError,
@@ -39,7 +39,7 @@ def test_a_key_of_any_shape_is_answered(dialect: Dialect, key: str) -> None:
     assert (shape == "agent") == (parse_agent_key(dialect, key) is not None)
     assert subagent_depth(dialect, key) >= 0
     assert chat_type(dialect, key) in ("group", "channel", "direct", "unknown")
-    assert group_of_key(dialect, key).group_ids == () or group_of_key(dialect, key).channel
+    assert group_of_key(dialect, key).group_ids == () or group_of_key(dialect, key).channel is not None
     thread_of_key(dialect, key, active_channels=("telegram",))
     cron_run(dialect, key)
 
@@ -105,6 +105,11 @@ def test_a_topic_lies_in_its_chat_whatever_the_spelling() -> None:
     assert group_of_key(NEW, "agent:m:x:group:-1:Topic:5").group_ids == ("-1:topic:5", "-1", "-1:Topic:5")
     assert group_of_key(NEW, "subagent:x:group:-1:Topic:5").group_ids == ("-1:topic:5", "-1")
     assert group_of_key(OLD, "agent:m:x:group:-1:Topic:5").group_ids == ("-1",)
+
+
+@pytest.mark.parametrize("dialect", [NEW, OLD])
+def test_a_blank_channel_is_read_as_no_name_and_its_group_stays(dialect: Dialect) -> None:
+    assert group_of_key(dialect, "agent:m: :group:-1") == KeyGroup("", ("-1",))
 
 
 @given(st.sampled_from(["-100", " -100 ", "-100:topic:5"]))

@@ -42,6 +42,7 @@ def _source() -> SnapshotSource:
     )
 
 
+@pytest.mark.unhurried
 @settings(max_examples=50)
 @given(sources())
 def test_its_bytes_bring_back_the_same_snapshot(source: SnapshotSource) -> None:

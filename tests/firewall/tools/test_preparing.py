@@ -431,6 +431,7 @@ def check_valid_parts(schema: dict[str, Any], params: dict[str, Any]) -> None:
 CHECKS = [check_output, check_valid_call, check_repetition, check_valid_parts]
 
 
+@pytest.mark.unhurried
 @pytest.mark.parametrize("check", CHECKS, ids=[check.__name__ for check in CHECKS])
 @FEW
 @given(schema=ROOTS, params=PARAMS)
@@ -438,6 +439,7 @@ def test_of_any_schema_and_any_params(check: Any, schema: dict[str, Any], params
     check(schema, params)
 
 
+@pytest.mark.unhurried
 @pytest.mark.parametrize("check", [check_output, check_repetition], ids=["output", "repetition"])
 @FEW
 @given(schema=FILLED, params=PARAMS)

@@ -62,6 +62,7 @@ def _step(
 
 
 @BOTH
+@pytest.mark.unhurried
 @settings(max_examples=40, deadline=None)
 @given(steps=_STEPS, size=st.integers(1, 40))
 def test_a_session_goes_on_after_a_restart_as_if_there_had_been_none(
@@ -83,6 +84,7 @@ def test_a_session_goes_on_after_a_restart_as_if_there_had_been_none(
 
 
 @BOTH
+@pytest.mark.unhurried
 @settings(max_examples=25, deadline=None)
 @given(step=_CALLS, end=_ENDS.filter(lambda end: end[0] != "never" and end[1] is not None))
 def test_the_same_call_with_the_same_end_does_not_run_for_ever(dialect: Dialect, step: Any, end: Any) -> None:

@@ -84,24 +84,28 @@ def fits_only_what_is_refused(schema: Any, release: str) -> None:
             assert fitted == recorded
 
 
+@pytest.mark.unhurried
 @A_FEW
 @given(ANY_SCHEMA, OPTIONS)
 def test_any_json_comes_out_as_json_with_each_change_told(schema: Any, options: dict[str, Any]) -> None:
     holds_together(schema, options)
 
 
+@pytest.mark.unhurried
 @A_FEW
 @given(ANY_SCHEMA, RELEASES)
 def test_endpoints_accept_whatever_comes_out_for_them(schema: Any, release: str) -> None:
     is_accepted(schema, release)
 
 
+@pytest.mark.unhurried
 @A_FEW
 @given(valid_schemas, RELEASES)
 def test_what_an_endpoint_accepts_is_left_as_openclaw_makes_it(schema: Any, release: str) -> None:
     fits_only_what_is_refused(schema, release)
 
 
+@pytest.mark.unhurried
 @A_FEW
 @given(valid_schemas, st.sampled_from(Family))
 def test_a_fitted_schema_stays_as_it_is(schema: Any, family: Family) -> None:
@@ -113,6 +117,7 @@ def test_a_fitted_schema_stays_as_it_is(schema: Any, family: Family) -> None:
         assert again.schema.keys() <= once.schema.keys()
 
 
+@pytest.mark.unhurried
 @A_FEW
 @given(ANY_SCHEMA, RELEASES)
 def test_cleaning_for_gemini_alone_never_fails_on_json(schema: Any, release: str) -> None:
