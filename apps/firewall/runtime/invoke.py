@@ -8,7 +8,8 @@ from uuid import UUID
 from apps.firewall.errors import FirewallError
 from apps.firewall.runtime.call import Action, Call, CallResult, Judgement, RefusedError, error_object
 from apps.firewall.runtime.ports import Ports
-from apps.firewall.runtime.stages import STAGES, Run
+from apps.firewall.runtime.stages import STAGES
+from apps.firewall.runtime.stages.run import Run
 from apps.firewall.tools.running import ToolOutcome
 
 RETRY_OUTCOME_S = (0.2, 1.0, 3.0)

@@ -11,7 +11,11 @@ from uuid import UUID
 from apps.firewall.errors import FirewallError
 from apps.firewall.runtime.call import Asked, Call, JsonObject, Judgement, RefusedError
 from apps.firewall.runtime.ports import ApprovalRequest, Approvals, Ports, StandingGrant
-from apps.firewall.runtime.stages import Run, Stage, approval_stage, decide_stage, validate_stage
+from apps.firewall.runtime.stages import Stage
+from apps.firewall.runtime.stages.approval import approval_stage
+from apps.firewall.runtime.stages.decide import decide_stage
+from apps.firewall.runtime.stages.run import Run
+from apps.firewall.runtime.stages.validate import validate_stage
 
 Problem = dict[str, str]
 NOBODY = UUID(int=0)

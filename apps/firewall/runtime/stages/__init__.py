@@ -1,0 +1,30 @@
+"""The stages of a call, in the order in which they must pass. A stage returns, or refuses.
+
+Each has its own file; this table is the one place that says what comes after what. Here is no policy (`engine`), no
+process (`sandbox`) and no record (`ports`). May import what `apps.firewall.runtime` may.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from apps.firewall.runtime.stages.approval import approval_stage
+from apps.firewall.runtime.stages.decide import decide_stage
+from apps.firewall.runtime.stages.execute import execute_stage
+from apps.firewall.runtime.stages.run import Run
+from apps.firewall.runtime.stages.validate import validate_stage
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One part of a call's run; its name is the phase in the record."""
+
+    name: str
+    run: Callable[[Run], Awaitable[None]]
+
+
+STAGES: tuple[Stage, ...] = (
+    Stage("decide", decide_stage),
+    Stage("validate", validate_stage),
+    Stage("approval", approval_stage),
+    Stage("execute", execute_stage),
+)

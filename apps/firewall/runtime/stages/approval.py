@@ -1,0 +1,99 @@
+"""What exactly would run, and whether a person is asked first."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from apps.firewall.engine.exec_policy import ExecVerdict, Where, exec_rules, judge
+from apps.firewall.runtime.call import Action, Judgement
+from apps.firewall.runtime.ports import ApprovalRequest
+from apps.firewall.runtime.stages.run import Run
+from apps.firewall.shell import read_line
+from apps.firewall.tools.builtin.exec import PATH
+
+COMMAND_TOOL = "exec"
+
+
+async def approval_stage(run: Run) -> None:
+    """Fix what would run, and put it to a person where a rule says so."""
+    assert run.tool is not None  # noqa: S101 - the stage before
+    if not run.ports.executor.runs(run.tool):
+        raise run.refuse("no_executor", f"the tool `{run.tool.name}` cannot run here", layer="executor")
+    if run.tool.name != COMMAND_TOOL:
+        run.action = _action(run)
+    else:
+        await _judge_command(run)
+    if run.approved is not None:
+        _check_drift(run, run.approved)
+    elif run.verdict is not None and run.verdict.outcome == "ask":
+        await _ask(run, run.verdict)
+
+
+async def _judge_command(run: Run) -> None:
+    assert run.snapshot is not None  # noqa: S101 - the stage before
+    call, executor = run.call, run.ports.executor
+    cwd = executor.workdir(call, call.params)
+    grants = await run.ports.approvals.grants(call, COMMAND_TOOL)
+    settings = run.snapshot.exec_settings(call.agent)
+    rules = exec_rules(settings, dialect=run.snapshot.dialect, grants=[grant.entry for grant in grants])
+    where = Where(
+        cwd=cwd,
+        workspace=executor.workspace(call),
+        home=str(Path.home()),
+        search_path=tuple(PATH.split(":")),
+    )
+    verdict = judge(read_line(call.params["command"]), rules, files=executor.files, where=where)
+    if verdict.outcome == "deny":
+        raise run.refuse(verdict.reason, verdict.message, layer="exec_policy", rule=rules.security_from)
+    run.verdict = verdict
+    # In a thread: reading whole files must not hold up other calls.
+    files = await asyncio.to_thread(executor.identities, verdict.executable, verdict.argv, cwd)
+    run.action = _action(run, argv=list(verdict.argv), executable=verdict.executable, cwd=cwd, files=files)
+    if verdict.is_granted and verdict.outcome == "run":
+        for grant in grants:
+            if grant.entry == verdict.matched:
+                await run.ports.approvals.use(grant, call)
+                break
+
+
+def _action(run: Run, **command: Any) -> Action:
+    call = run.call
+    return Action(
+        call_id=str(call.id),
+        environment=call.environment,
+        agent=call.agent,
+        actor=call.actor,
+        requester=call.requester,
+        trace_id=call.trace_id,
+        tool=run.tool_name,
+        params=dict(call.params),
+        context=call.context.to_json(),
+        snapshot="" if run.snapshot is None else run.snapshot.digest,
+        warnings=[dict(warning) for warning in run.warnings],
+        **command,
+    )
+
+
+def _check_drift(run: Run, approved: Action) -> None:
+    """Compare what was allowed with what would run now; a newer snapshot is no drift, it has just decided again."""
+    now = run.action
+    assert now is not None  # noqa: S101 - the caller made it
+    kept = ("tool", "params", "argv", "executable", "cwd", "files", "agent", "environment")
+    changed = [name for name in kept if getattr(now, name) != getattr(approved, name)]
+    if changed:
+        message = f"what was approved has changed since: {', '.join(changed)}"
+        raise run.refuse("action_changed", message, layer="approval")
+
+
+async def _ask(run: Run, verdict: ExecVerdict) -> None:
+    assert run.action is not None and run.snapshot is not None and run.tool is not None  # noqa: S101
+    run.judgement = Judgement(verdict="ask", layer="exec_policy", rule=verdict.reason, reason=verdict.message)
+    request = ApprovalRequest(
+        call=run.call,
+        action=run.action,
+        verdict=verdict,
+        judgement=run.judgement,
+        snapshot=run.snapshot,
+        sensitive=run.sensitive,
+    )
+    run.asked = await run.ports.approvals.ask(request)

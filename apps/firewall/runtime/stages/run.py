@@ -1,0 +1,73 @@
+"""One call on its way: what the stages found so far."""
+
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from apps.firewall.engine.exec_policy import ExecVerdict
+from apps.firewall.engine.snapshot import Snapshot
+from apps.firewall.engine.source import ToolEntry
+from apps.firewall.errors import FirewallError
+from apps.firewall.runtime.call import Action, Asked, Call, Judgement, RefusedError
+from apps.firewall.runtime.definitions import definition_of
+from apps.firewall.runtime.ports import Note, Ports
+from apps.firewall.tools.parameters import sensitive_of
+from apps.firewall.tools.running import ToolOutcome
+from apps.firewall.tools.sensitive import sent_places
+
+
+@dataclass(slots=True)
+class Run:
+    """One call on its way; each stage fills in what it found."""
+
+    call: Call
+    ports: Ports
+    started: float
+    phases: dict[str, int] = field(default_factory=dict)
+    snapshot: Snapshot | None = None
+    tool: ToolEntry | None = None
+    judgement: Judgement = field(default_factory=lambda: Judgement(verdict="deny", reason="nothing was decided"))
+    verdict: ExecVerdict | None = None
+    action: Action | None = None
+    approved: Action | None = None
+    approval_id: UUID | None = None
+    asked: Asked | None = None
+    is_intended: bool = False
+    outcome: ToolOutcome | None = None
+    warnings: list[dict[str, str]] = field(default_factory=list)
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """Name the params that nobody but the tool may see, also those of a tool that the agent was refused."""
+        known = self.tool
+        if known is None and self.snapshot is not None:
+            known = self.snapshot.tool(self.call.tool)
+        if known is None:
+            return ()
+        try:
+            places = sensitive_of(definition_of(known))
+        except FirewallError:  # nobody can tell which they are
+            places = (*known.sensitive, *self.call.params)
+        return sent_places(places, self.call.params)
+
+    @property
+    def tool_name(self) -> str:
+        return self.call.tool if self.tool is None else self.tool.name
+
+    def note(self, kind: Any, status: str, **more: Any) -> Note:
+        return Note(
+            kind=kind,
+            call=self.call,
+            tool=self.tool_name,
+            status=status,
+            judgement=self.judgement,
+            snapshot_digest="" if self.snapshot is None else self.snapshot.digest,
+            approval_id=self.approval_id,
+            sensitive=self.sensitive,
+            **more,
+        )
+
+    def refuse(self, code: str, message: str, details: list[dict[str, str]] | None = None, **why: str) -> RefusedError:
+        """Make the refusal of a tool that the agent may see."""
+        judgement = Judgement(verdict="deny", reason=message, **why)
+        return RefusedError(code, message, judgement, details)
