@@ -3,15 +3,14 @@
 from uuid import UUID
 
 from apps.firewall.engine.source import ToolEntry
-from apps.firewall.errors import FirewallError
 from apps.firewall.identifiers import show_id
 from apps.firewall.runtime.call import Action
 from apps.firewall.runtime.definitions import definition_of
-from apps.firewall.runtime.executors.hiding import without_secrets
-from apps.firewall.tools.connections import Connections, secret_texts
+from apps.firewall.runtime.executors.remote import over_connection
+from apps.firewall.tools.connections import Connection, Connections
 from apps.firewall.tools.executors import HttpExecutor, ToolExecutor
 from apps.firewall.tools.http_tool import run_http_tool
-from apps.firewall.tools.running import ToolOutcome, failed
+from apps.firewall.tools.running import ToolOutcome
 
 
 class HttpRunner:
@@ -34,16 +33,15 @@ class HttpRunner:
     ) -> ToolOutcome:
         assert isinstance(executor, HttpExecutor)  # noqa: S101 - the dispatch goes by kind
         definition = definition_of(tool)
-        try:
-            connection = await self._connections.connection(action.environment, executor.source)
-        except FirewallError as exc:
-            return failed(exc.code, exc.message)
-        outcome = await run_http_tool(
-            executor,
-            definition,
-            action.params,
-            connection=connection,
-            timeout_ms=definition.timeout_ms,
-            call_id=show_id("call", UUID(action.call_id)),  # as people find it in the audit
-        )
-        return without_secrets(outcome, secret_texts(connection.secrets))
+
+        async def perform(connection: Connection) -> ToolOutcome:
+            return await run_http_tool(
+                executor,
+                definition,
+                action.params,
+                connection=connection,
+                timeout_ms=definition.timeout_ms,
+                call_id=show_id("call", UUID(action.call_id)),  # as people find it in the audit
+            )
+
+        return await over_connection(self._connections, action.environment, executor.source, perform)

@@ -1,15 +1,14 @@
 """Runs tools of MCP servers."""
 
 from apps.firewall.engine.source import ToolEntry
-from apps.firewall.errors import FirewallError
 from apps.firewall.runtime.call import Action
 from apps.firewall.runtime.definitions import definition_of
-from apps.firewall.runtime.executors.hiding import without_secrets
-from apps.firewall.tools.connections import Connections, secret_texts
+from apps.firewall.runtime.executors.remote import over_connection
+from apps.firewall.tools.connections import Connection, Connections
 from apps.firewall.tools.executors import McpExecutor, ToolExecutor
 from apps.firewall.tools.mcp.sessions import McpSessions
 from apps.firewall.tools.mcp_tool import run_mcp_tool
-from apps.firewall.tools.running import ToolOutcome, failed
+from apps.firewall.tools.running import ToolOutcome
 
 
 class McpRunner:
@@ -37,17 +36,16 @@ class McpRunner:
     ) -> ToolOutcome:
         assert isinstance(executor, McpExecutor)  # noqa: S101 - the dispatch goes by kind
         definition = definition_of(tool)
-        try:
-            connection = await self._connections.connection(action.environment, executor.source)
-        except FirewallError as exc:
-            return failed(exc.code, exc.message)
-        outcome = await run_mcp_tool(
-            executor,
-            definition,
-            action.params,
-            connection=connection,
-            timeout_ms=definition.timeout_ms,
-            sessions=self._sessions,
-            environment=action.environment,
-        )
-        return without_secrets(outcome, secret_texts(connection.secrets))
+
+        async def perform(connection: Connection) -> ToolOutcome:
+            return await run_mcp_tool(
+                executor,
+                definition,
+                action.params,
+                connection=connection,
+                timeout_ms=definition.timeout_ms,
+                sessions=self._sessions,
+                environment=action.environment,
+            )
+
+        return await over_connection(self._connections, action.environment, executor.source, perform)
