@@ -11,8 +11,21 @@ from apps.firewall.errors import FirewallError
 from apps.firewall.identifiers import new_id
 
 JsonObject = Mapping[str, Any]
-Status = Literal["completed", "failed", "denied", "awaiting_approval", "unknown"]
+Status = Literal["completed", "failed", "denied", "cancelled", "queued", "awaiting_approval", "unknown"]
 NOT_FOUND = "tool_not_found"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deferral:
+    """That a call is run later, by whoever has room, and who is told of its end.
+
+    Args:
+        callback_url: where its end is told; empty for nowhere.
+        callback_secret: the shared key of that message; without one it is signed with the installation's key.
+    """
+
+    callback_url: str = ""
+    callback_secret: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +38,7 @@ class Call:
         requester: the person behind that credential, who may not be the one that approves.
         unreadable: why what a model wrote as params is none, in words for it; such a call is refused once it is known
             that the tool may be seen.
+        deferral: set when it is not to run here and now; it passes every stage before the run first.
     """
 
     environment: str
@@ -36,6 +50,7 @@ class Call:
     requester: str = ""
     trace_id: str = ""
     unreadable: str = ""
+    deferral: Deferral | None = None
     id: UUID = field(default_factory=new_id)
 
 

@@ -2,35 +2,40 @@
 
 import asyncio
 from collections.abc import Coroutine
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from apps.firewall.errors import FirewallError
+from apps.firewall.runtime.abort import Abort, CallAbortedError
 from apps.firewall.runtime.call import Action, Call, CallResult, Judgement, RefusedError, error_object
 from apps.firewall.runtime.ports import Ports
 from apps.firewall.runtime.stages import STAGES
 from apps.firewall.runtime.stages.run import Run
 from apps.firewall.tools.running import ToolOutcome
 
+T = TypeVar("T")
 RETRY_OUTCOME_S = (0.2, 1.0, 3.0)
 
 
-async def invoke(call: Call, ports: Ports) -> CallResult:
+async def invoke(call: Call, ports: Ports, *, abort: Abort | None = None) -> CallResult:
     """Run a call, or say why not.
 
     Never raises for anything that goes wrong with the call: before the run an error is a denial that says so, after
     the intent was written it is an outcome. Cancelling ends the call's processes and records that, then cancels.
+
+    Raises:
+        CallAbortedError: its task was cancelled after somebody asked for it with `abort`.
     """
-    return await _go(Run(call=call, ports=ports, started=ports.clock.monotonic()))
+    return await _go(Run(call=call, ports=ports, started=ports.clock.monotonic(), abort=abort or Abort()))
 
 
-async def resume(action: Action, *, approval_id: UUID, ports: Ports) -> CallResult:
-    """Run a call that a person allowed.
+async def resume(action: Action, *, approval_id: UUID | None, ports: Ports, abort: Abort | None = None) -> CallResult:
+    """Run a call that a person allowed, or that waited in the queue and needed nobody's answer.
 
     Everything is decided and compared again: a tool that the live policy no longer gives, or an action that is no
     longer the approved one, does not run.
     """
-    run = Run(call=action.call(), ports=ports, started=ports.clock.monotonic())
+    run = Run(call=action.call(), ports=ports, started=ports.clock.monotonic(), abort=abort or Abort())
     run.approved, run.approval_id = action, approval_id
     return await _go(run)
 
@@ -45,8 +50,12 @@ async def _go(run: Run) -> CallResult:
                 run.phases[stage.name] = _milliseconds(run, before)
             if run.asked is not None:
                 return _result(run, "awaiting_approval")
-    except asyncio.CancelledError:
-        await _whatever_happens(_cancelled(run))
+        if run.is_queued:
+            return _result(run, "queued")
+    except asyncio.CancelledError as exc:
+        result = await _whatever_happens(_cancelled(run))
+        if result is not None and run.abort.is_asked:
+            raise CallAbortedError(result) from exc
         raise
     except RefusedError as exc:
         return await _refused(run, exc)
@@ -54,7 +63,7 @@ async def _go(run: Run) -> CallResult:
         return await _troubled(run, exc.code, exc.message)
     except Exception as exc:  # noqa: BLE001 - fail closed: whatever went wrong, the agent hears a refusal
         return await _troubled(run, "internal_error", f"an internal error: {type(exc).__name__}")
-    return await _ended(run)
+    return await _whatever_happens(_ended(run))
 
 
 async def _refused(run: Run, refusal: RefusedError) -> CallResult:
@@ -73,16 +82,20 @@ async def _troubled(run: Run, code: str, message: str) -> CallResult:
     """An error of ours: before the intent the call is denied, after it the outcome says so."""
     if run.is_intended:
         run.outcome = ToolOutcome(ended="failed", error={"code": code, "message": message})
-        return await _ended(run)
+        return await _whatever_happens(_ended(run))
     return await _refused(run, RefusedError(code, message, Judgement(verdict="deny", layer="error", reason=message)))
 
 
-async def _cancelled(run: Run) -> None:
+async def _cancelled(run: Run) -> CallResult | None:
+    """Record the end of a call that was cancelled: also before its run, when somebody asked for it."""
+    if run.abort.is_asked:
+        run.outcome = ToolOutcome(ended="cancelled", error=run.abort.error)
+        return await _ended(run)
     if run.is_intended:
-        run.outcome = ToolOutcome(
-            ended="failed", error={"code": "cancelled", "message": "the call was ended before it finished"}
-        )
-        await _ended(run)
+        error = {"code": "cancelled", "message": "the call was ended before it finished"}
+        run.outcome = ToolOutcome(ended="failed", error=error)
+        return await _ended(run)
+    return None
 
 
 async def _ended(run: Run) -> CallResult:
@@ -110,7 +123,7 @@ async def _ended(run: Run) -> CallResult:
     return _result(run, status, result=outcome.result, error=error)
 
 
-async def _whatever_happens(work: Coroutine[Any, Any, None]) -> None:
+async def _whatever_happens(work: Coroutine[Any, Any, T]) -> T:
     """Finish a piece of work though we are being cancelled, and cancelled again."""
     task = asyncio.ensure_future(work)
     while not task.done():
@@ -118,6 +131,7 @@ async def _whatever_happens(work: Coroutine[Any, Any, None]) -> None:
             await asyncio.shield(task)
         except asyncio.CancelledError:
             continue
+    return task.result()
 
 
 def _result(run: Run, status: Any, **more: Any) -> CallResult:

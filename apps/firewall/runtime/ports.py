@@ -10,6 +10,7 @@ from apps.firewall.engine.exec_policy import AllowEntry, ExecVerdict
 from apps.firewall.engine.exec_policy.allowlist import FileSystem
 from apps.firewall.engine.snapshot import Snapshot
 from apps.firewall.engine.source import ToolEntry
+from apps.firewall.errors import FirewallError
 from apps.firewall.runtime.call import Action, Asked, Call, JsonObject, Judgement
 from apps.firewall.tools.running import ToolOutcome
 
@@ -156,6 +157,30 @@ class Executor(Protocol):
         """Run an action of a tool; cancelling it ends every process of it first."""
 
 
+class QueueMissingError(FirewallError):
+    """Nobody runs calls later."""
+
+    code = "queue_missing"
+
+
+class Queue(Protocol):
+    """Where calls wait that are run later."""
+
+    async def put(self, call: Call, action: Action, sensitive: tuple[str, ...]) -> None:
+        """Keep an action until somebody takes it; return when it is durable.
+
+        Raises:
+            FirewallError: it could not be kept; it will not run.
+        """
+
+
+class NoQueue:
+    """The port `Queue` of whoever runs every call at once."""
+
+    async def put(self, call: Call, action: Action, sensitive: tuple[str, ...]) -> None:  # noqa: ARG002
+        raise QueueMissingError("asynchronous calls cannot be made here")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ports:
     """All of them."""
@@ -166,3 +191,4 @@ class Ports:
     executor: Executor
     clock: Clock
     tool_states: ToolStates = field(default_factory=AsPublished)
+    queue: Queue = field(default_factory=NoQueue)

@@ -114,6 +114,16 @@ class FakeExecutor:
 
 
 @dataclass
+class FakeQueue:
+    """Keeps the actions that would be run later."""
+
+    waiting: list[Action] = field(default_factory=list)
+
+    async def put(self, call: Call, action: Action, sensitive: tuple[str, ...]) -> None:  # noqa: ARG002
+        self.waiting.append(action)
+
+
+@dataclass
 class FakeToolStates:
     """Tells of tools by name, in every environment."""
 
@@ -132,6 +142,7 @@ class FakeWorld:
     approvals: FakeApprovals = field(default_factory=FakeApprovals)
     executor: FakeExecutor = field(default_factory=FakeExecutor)
     tool_states: FakeToolStates = field(default_factory=FakeToolStates)
+    queue: FakeQueue = field(default_factory=FakeQueue)
 
     @property
     def ports(self) -> Ports:
@@ -142,6 +153,7 @@ class FakeWorld:
             executor=self.executor,
             clock=SystemClock(),
             tool_states=self.tool_states,
+            queue=self.queue,
         )
 
 

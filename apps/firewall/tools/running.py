@@ -50,7 +50,8 @@ class Command:
 class ToolOutcome:
     """A tool's answer: a result, or an error `{"code", "message"}`, and sometimes both.
 
-    `ended` is `completed`, `failed` (the tool ran and could not do it) or `unknown` (nobody knows what was done).
+    `ended` is `completed`, `failed` (the tool ran and could not do it), `cancelled` (somebody asked for its end) or
+    `unknown` (nobody knows what was done).
     """
 
     ended: str = "completed"

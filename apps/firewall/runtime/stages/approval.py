@@ -25,6 +25,7 @@ async def approval_stage(run: Run) -> None:
         await _judge_command(run)
     if run.approved is not None:
         _check_drift(run, run.approved)
+        _check_asked(run)
     elif run.verdict is not None and run.verdict.outcome == "ask":
         await _ask(run, run.verdict)
 
@@ -49,7 +50,7 @@ async def _judge_command(run: Run) -> None:
     # In a thread: reading whole files must not hold up other calls.
     files = await asyncio.to_thread(executor.identities, verdict.executable, verdict.argv, cwd)
     run.action = _action(run, argv=list(verdict.argv), executable=verdict.executable, cwd=cwd, files=files)
-    if verdict.is_granted and verdict.outcome == "run":
+    if verdict.is_granted and verdict.outcome == "run" and call.deferral is None:  # else it counts when it is taken
         for grant in grants:
             if grant.entry == verdict.matched:
                 await run.ports.approvals.use(grant, call)
@@ -83,6 +84,12 @@ def _check_drift(run: Run, approved: Action) -> None:
     if changed:
         message = f"what was approved has changed since: {', '.join(changed)}"
         raise run.refuse("action_changed", message, layer="approval")
+
+
+def _check_asked(run: Run) -> None:
+    """Refuse an action from the queue that by now a person would have to allow: nobody was asked."""
+    if run.approval_id is None and run.verdict is not None and run.verdict.outcome == "ask":
+        raise run.refuse("action_changed", "since it was queued it needs a person's approval", layer="exec_policy")
 
 
 async def _ask(run: Run, verdict: ExecVerdict) -> None:

@@ -1,11 +1,15 @@
-"""The run itself, after its intent is on record."""
+"""The run itself, after its intent is on record; or the queue, for a call that is run later."""
 
 from apps.firewall.runtime.stages.run import Run
 
 
 async def execute_stage(run: Run) -> None:
-    """Write down that it will run, then run it."""
+    """Write down that it will run, then run it; hand a call that is run later to the queue instead."""
     assert run.action is not None and run.tool is not None  # noqa: S101 - the stages before
+    if run.call.deferral is not None:
+        await run.ports.queue.put(run.call, run.action, run.sensitive)
+        run.is_queued = True
+        return
     await run.ports.ledger.record(run.note("call_intent", "started"))
     run.is_intended = True
     run.outcome = await run.ports.executor.run(run.action, run.tool)

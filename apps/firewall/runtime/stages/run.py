@@ -8,6 +8,7 @@ from apps.firewall.engine.exec_policy import ExecVerdict
 from apps.firewall.engine.snapshot import Snapshot
 from apps.firewall.engine.source import ToolEntry
 from apps.firewall.errors import FirewallError
+from apps.firewall.runtime.abort import Abort
 from apps.firewall.runtime.call import Action, Asked, Call, Judgement, RefusedError
 from apps.firewall.runtime.definitions import definition_of
 from apps.firewall.runtime.ports import Note, Ports
@@ -33,6 +34,8 @@ class Run:
     approval_id: UUID | None = None
     asked: Asked | None = None
     is_intended: bool = False
+    is_queued: bool = False
+    abort: Abort = field(default_factory=Abort)
     outcome: ToolOutcome | None = None
     warnings: list[dict[str, str]] = field(default_factory=list)
 
