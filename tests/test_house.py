@@ -15,7 +15,8 @@ names = [each.name for each in pkgutil.walk_packages(engine.__path__, engine.__n
 for name in names:
     if not name.endswith("__main__"):
         __import__(name)
-ours = {{"apps.firewall.engine", "apps.firewall.errors", "apps.firewall.identifiers", "apps.firewall.redaction"}}
+below = ("errors", "identifiers", "patterns", "redaction")
+ours = {{"apps.firewall.engine", *("apps.firewall." + name for name in below)}}
 allowed = ("apps.firewall.engine.", *ours)
 strangers = [
     name

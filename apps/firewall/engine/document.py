@@ -4,10 +4,12 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from apps.firewall.engine.content import write_filter
+from apps.firewall.engine.grants import Grant, write_grant
 from apps.firewall.engine.policy import Policy
 from apps.firewall.engine.source import AgentSource, ChannelSource, GroupSource, Named, SnapshotSource, ToolEntry
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 TEXT: Final = "$json"
 
 
@@ -97,7 +99,13 @@ def write_document(source: SnapshotSource) -> dict[str, Any]:
         "exec_approvals": dict(source.exec_approvals),
         "policies": table.rows,
         **({"profiles": own_profiles} if own_profiles else {}),
+        **({"grants": _grants(source.grants)} if source.grants else {}),
+        **({"filters": [write_filter(each) for each in source.filters]} if source.filters else {}),
     }
+
+
+def _grants(grants: Iterable[Grant]) -> list[dict[str, Any]]:
+    return [write_grant(grant) for grant in sorted(grants, key=lambda grant: grant.key)]
 
 
 def write_tool(tool: ToolEntry) -> dict[str, Any]:

@@ -5,10 +5,13 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from apps.firewall.engine.compile import Engine, compile_document
+from apps.firewall.engine.content import ContentRules, read_filter
 from apps.firewall.engine.dialect import UnknownDialectError, dialect_named
 from apps.firewall.engine.digest import CanonicalError, canonical_json, digest_of, read_canonical
 from apps.firewall.engine.document import FORMAT, read_tool, write_document
 from apps.firewall.engine.exec_settings import ExecSettings
+from apps.firewall.engine.grants import read_grant
+from apps.firewall.engine.permissions import PermissionRules
 from apps.firewall.engine.source import SnapshotSource, ToolEntry
 from apps.firewall.errors import FirewallError
 
@@ -18,7 +21,12 @@ def _to_format_2(document: dict[str, Any]) -> dict[str, Any]:
     return {**document, "format": 2}
 
 
-UPGRADES: Final[tuple[Callable[[dict[str, Any]], dict[str, Any]], ...]] = (_to_format_2,)
+def _to_format_3(document: dict[str, Any]) -> dict[str, Any]:
+    """Format 3 gave grants of permissions and content filters; before, there were none."""
+    return {**document, "format": 3}
+
+
+UPGRADES: Final[tuple[Callable[[dict[str, Any]], dict[str, Any]], ...]] = (_to_format_2, _to_format_3)
 """Step n brings a document of format n + 1 to format n + 2; as long as the format's number less one."""
 
 
@@ -36,15 +44,31 @@ class Snapshot:
         dialect: name of the release whose policy it speaks.
         environment: slug of its environment.
         tool_names: every tool in the order of the source.
+        permissions: the grants.
+        content: the filters.
     """
 
-    __slots__ = ("_content", "_document", "_engine", "_tools", "dialect", "digest", "environment", "tool_names")
+    __slots__ = (
+        "_content",
+        "_document",
+        "_engine",
+        "_tools",
+        "content",
+        "dialect",
+        "digest",
+        "environment",
+        "permissions",
+        "tool_names",
+    )
 
     def __init__(self, document: dict[str, Any], content: bytes) -> None:
         self.digest = digest_of(content)
         self.dialect: str = document["dialect"]
         self.environment: str = document["environment"]
         self.tool_names: tuple[str, ...] = tuple(tool["name"] for tool in document["tools"])
+        speaks = dialect_named(self.dialect)
+        self.permissions = PermissionRules(speaks, map(read_grant, document.get("grants", ())))
+        self.content = ContentRules(speaks, map(read_filter, document.get("filters", ())))
         self._content = content
         self._document: dict[str, Any] | None = document
         self._engine: Engine | None = None
@@ -105,6 +129,8 @@ def build_snapshot(source: SnapshotSource) -> Snapshot:
         return Snapshot(document, canonical_json(document))
     except CanonicalError as exc:
         raise SnapshotError(f"the source has no canonical form: {exc.message}") from exc
+    except FirewallError as exc:
+        raise SnapshotError(f"the source cannot be used: {exc.message}") from exc
 
 
 def load_snapshot(data: bytes, *, expected_digest: str | None = None) -> Snapshot:

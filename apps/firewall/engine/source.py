@@ -1,9 +1,11 @@
 """What a snapshot is built from: plain values in document order, filled by the policies compiler or `openclaw_json`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from apps.firewall.engine.content import ContentFilter
+from apps.firewall.engine.grants import Grant
 from apps.firewall.engine.policy import Policy
 
 Named: TypeAlias = list[tuple[str, Policy | None]]
@@ -92,6 +94,8 @@ class SnapshotSource:
         settings: the runtime's plain JSON: `exec`, `fs`, `elevated`, `loopDetection`, `sandbox`, `workspace`.
         exec_approvals: the document of exec approvals (`defaults`, `agents`), plain JSON.
         profiles: profiles of the environment's own, beside the built-in ones of the dialect.
+        grants: of the permissions that tools ask for; their order means nothing.
+        filters: of content, in the order in which masks are applied.
     """
 
     dialect: str = "2026.9"
@@ -111,3 +115,5 @@ class SnapshotSource:
     settings: Mapping[str, Any] = field(default_factory=dict)
     exec_approvals: Mapping[str, Any] = field(default_factory=dict)
     profiles: Mapping[str, Policy] = field(default_factory=dict)
+    grants: Sequence[Grant] = ()
+    filters: Sequence[ContentFilter] = ()

@@ -13,6 +13,7 @@ ExecutionMode: TypeAlias = Literal["parallel", "sequential"]
 Backoff: TypeAlias = Literal["fixed", "exponential"]
 ExtraParams: TypeAlias = Literal["keep", "drop", "refuse"]
 SandboxLevel: TypeAlias = Literal["none", "process", "container"]
+ResourceKind: TypeAlias = Literal["path", "domain", "database"]
 
 OPEN_SCHEMA: Final[JsonObject] = {"type": "object", "additionalProperties": True}
 
@@ -80,7 +81,8 @@ class Definition:
         output: a JSON Schema of the result; None when the author promises nothing.
         version: of the tool, as its author counts.
         dependencies: Python requirements as in PEP 508, `pymysql>=1.0`.
-        permissions: what the tool may do, such as `db:read`.
+        permissions: what the tool does, such as `db:read`; a call needs all of them granted.
+        resources: kind -> the params that name one (`request.url`, in lists too), which grants may be limited to.
         timeout_ms: after which a call is ended; None for the executor's own limit.
         sensitive: names of params that are masked everywhere but on their way to the tool.
         context_mappings: param -> fact of the caller that fills it, such as `sender.id` (`tools/injection.py`).
@@ -102,6 +104,7 @@ class Definition:
     tags: tuple[str, ...] = ()
     dependencies: tuple[str, ...] = ()
     permissions: tuple[str, ...] = ()
+    resources: Mapping[ResourceKind, str | tuple[str, ...]] = field(default_factory=dict)
     rate_limit: RateLimit | None = None
     timeout_ms: int | None = None
     retry: RetryPolicy | None = None

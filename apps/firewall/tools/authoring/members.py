@@ -24,6 +24,7 @@ class Members(TypedDict, total=False):
     tags: Sequence[str]
     dependencies: Sequence[str]
     permissions: Sequence[str]
+    resources: Mapping[str, str | Sequence[str]]
     rate_limit: Mapping[str, int]
     timeout: float
     timeout_ms: int

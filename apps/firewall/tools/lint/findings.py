@@ -91,6 +91,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "version_form": Rule("hint", gettext_noop("`%(version)s` is no version such as 1.4.0")),
     "dependency_form": Rule("error", gettext_noop("`%(dependency)s` is no requirement: %(reason)s")),
     "sensitive_unknown": Rule("error", gettext_noop("`%(param)s` is marked sensitive and is no param")),
+    "resource_unknown": Rule("error", gettext_noop("`%(param)s` is named as a resource and is no param")),
     "context_unknown": Rule("error", gettext_noop("`%(param)s` is filled from the context and is no param")),
     "context_param_required": Rule(
         "warning", gettext_noop("`%(param)s` is filled from the context: a model need not send it, do not require it")

@@ -12,6 +12,7 @@ from apps.firewall.tools.definition import Definition
 from apps.firewall.tools.lint.findings import Finding, found
 from apps.firewall.tools.lint.naming import own_name
 from apps.firewall.tools.lint.params import broken_rule, params_of
+from apps.firewall.tools.resources import resource_places
 
 _PERMISSION: Final = re.compile(r"[a-z][a-z0-9_-]*(?::[a-z0-9_*-]+)+")
 _REFERENCE: Final = "$secret"
@@ -55,6 +56,9 @@ def _names(definition: Definition) -> Iterator[Finding]:
     for name in definition.sensitive:
         if name not in known:
             yield found("sensitive_unknown", "sensitive", param=name)
+    for name in resource_places(definition):
+        if name not in {each.replace("[]", "") for each in known}:
+            yield found("resource_unknown", "resources", param=name)
     for name in definition.context_mappings:
         if name not in known:
             yield found("context_unknown", "context_mappings", param=name)

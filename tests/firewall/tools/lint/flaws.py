@@ -112,6 +112,7 @@ FLAWS: list[tuple[str, dict[str, Any]]] = [
     ("version_form", weather(version="latest")),
     ("dependency_form", weather(dependencies=["http x"])),
     ("sensitive_unknown", weather(sensitive=["password"])),
+    ("resource_unknown", weather(resources={"domain": "url"})),
     ("context_unknown", weather(context_mappings={"caller": "sender.id"})),
     ("context_param_required", weather(context_mappings={"city": "sender.id"})),
     ("secret_in_config", weather(config={"service": {"api_key": "abc123"}})),
