@@ -12,6 +12,8 @@ NAMED = re.compile(
     r"|(?<!by)(?<!com)(?<!tres)(?<!sur)(?<!over)(?<!under)(?<!en)pass|pwd|credentials?|authorization"
     r"|jwt|(?<=[_-])auth|cookies?)(?P<close>\\{0,4}[\"'`])?(?:\]|%5d)?\s*(?:=>|:=|={1,3}|:|%3[ad])\s*"
 )
+# Where a name may begin, by its first letter, which is found much faster than whole names.
+NAMED_START = re.compile(r"[ktspcaj](?=ey|oken|ecret|ass|wd|redential|uth|wt|ookie)")
 NAMED_NEEDS = ("key", "token", "secret", "pass", "pwd", "credential", "authorization", "jwt", "auth", "cookie")
 OPTION = re.compile(r"(?<![a-z0-9_-])--?(?P<name>[a-z0-9][a-z0-9_.-]{0,80})[ \t]+(?=\S)")
 OPTION_ENDINGS = (
@@ -31,6 +33,10 @@ QUERY = re.compile(
     r"(?:session|sessionid|session_id|sid|code|signature|sig|hash|nonce|otp|pin|auth|access|state_token"
     r"|x-amz-signature|x-amz-credential|x-goog-signature)=(?P<secret>[^&\s\"'<>]+)"
 )
+QUERY_NEEDS = (
+    *("session=", "sessionid=", "session_id=", "sid=", "code=", "signature=", "sig=", "hash=", "nonce=", "otp="),
+    *("pin=", "auth=", "access=", "state_token=", "x-amz-credential="),
+)
 HEADER = re.compile(r"(?:authorization|cookie2?)\s*[:=]\s*(?P<value>(?:(?!\\[nr])[^\r\n\"'`])+)")
 DIGEST = re.compile(r"authorization\s*[:=]\s*(?P<value>(?:digest|signature|hawk|aws4-hmac-sha256)\b[^\r\n]{1,4096})")
 SCHEME = re.compile(r"(?:bearer|basic|bot|digest|token|negotiate|apikey|hawk)[ \t]+(?=\S)")
@@ -42,6 +48,7 @@ CARD_FIELD = re.compile(
     r"|cv[cv]2?|(?<![a-z])csc|security[ _-]?code)"
     r"\\{0,4}[\"'`]?(?:\]|%5d)?\s*[:=]\s*\\{0,4}[\"'`]?(?P<secret>[0-9](?:[ -]?[0-9]){2,18})"
 )
+CARD_FIELD_VALUE = re.compile(r"[:=]\s*[\\\"'`]{0,5}[0-9]")
 CARD_FIELD_NEEDS = ("card", "cc", "pan", "cvc", "cvv", "csc", "security")
 
 # --- a value after its name: quoted in one of four ways, or a run without space ---
@@ -69,7 +76,7 @@ WEBHOOK = re.compile(
 WEBHOOK_NEEDS = ("hooks.", "webhook")
 
 # --- tokens that their own look gives away; searched inside runs of such characters ---
-RUN = re.compile(r"(?<![A-Za-z0-9_.~+/=-])[A-Za-z0-9_.~+/=-]{10,}")
+RUN = re.compile(r"[A-Za-z0-9_.~+/=-]{10,}")
 _W = r"[A-Za-z0-9_-]"
 _A = r"[A-Za-z0-9]"
 VENDOR_TOKENS: tuple[str, ...] = (
@@ -149,7 +156,10 @@ JSON_WEB_TOKEN = re.compile(
     r"(?<![A-Za-z0-9])eyJ[A-Za-z0-9_-]{4,}(?P<more>\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*){0,3})?"
 )
 BOT_TOKEN_TAIL = re.compile(r":[A-Za-z0-9_-]{20,}")  # Telegram: digits stand before the colon
-CARD = re.compile(r"(?<![0-9A-Za-z.-])(?:[245][0-9]|3[47]|6[05])[0-9](?:[ -]?[0-9]){11,13}(?![0-9A-Za-z])")
+# What stands before it is looked at after two digits: an expression that starts with digits is searched for fast.
+CARD = re.compile(
+    r"[2-6](?:(?<=[245])[0-9]|(?<=3)[47]|(?<=6)[05])(?<![0-9A-Za-z.-][0-9]{2})[0-9](?:[ -]?[0-9]){11,13}(?![0-9A-Za-z])"
+)
 
 PEM_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 PEM_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")

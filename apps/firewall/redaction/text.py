@@ -146,7 +146,10 @@ def _named_values(scan: Scan) -> Iterator[Span]:
     if not scan.has(rules.NAMED_NEEDS):
         return
     at = 0
-    while (name := rules.NAMED.search(scan.low, at)) is not None:
+    for start in rules.NAMED_START.finditer(scan.low):
+        name = rules.NAMED.match(scan.low, start.start()) if start.start() >= at else None
+        if name is None:
+            continue
         at = name.end()
         if (
             name[0].startswith(("authorization", "cookie"))
@@ -210,7 +213,7 @@ def _bearers(scan: Scan) -> Iterator[Span]:
 
 
 def _queries(scan: Scan) -> Iterator[Span]:
-    if "=" in scan.low:
+    if scan.has(rules.QUERY_NEEDS):
         yield from _groups(rules.QUERY, scan.low, "query")
 
 
@@ -260,7 +263,7 @@ def _bot_tokens(scan: Scan) -> Iterator[Span]:
 
 
 def _cards(scan: Scan) -> Iterator[Span]:
-    if scan.has(rules.CARD_FIELD_NEEDS):
+    if scan.has(rules.CARD_FIELD_NEEDS) and rules.CARD_FIELD_VALUE.search(scan.low):
         yield from _groups(rules.CARD_FIELD, scan.low, "payment_card")
     for match in rules.CARD.finditer(scan.text):
         if _is_card_number(match[0]):
