@@ -9,13 +9,14 @@ from apps.firewall.tools.connections import Connection
 from apps.firewall.tools.definition import Definition, JsonObject
 from apps.firewall.tools.executors import McpExecutor
 from apps.firewall.tools.mcp.errors import McpError, McpRefusedError
-from apps.firewall.tools.mcp.sessions import McpSessions, opened, start_limit_s
+from apps.firewall.tools.mcp.sessions import McpSessions, Owner, opened, start_limit_s
 from apps.firewall.tools.running import ToolOutcome, failed
 
 if TYPE_CHECKING:
     from apps.firewall.tools.mcp.client import McpClient
 
 DEFAULT_TIMEOUT_MS: Final = 60_000
+NOBODY: Final = Owner("")
 KEPT: Final = frozenset({"mcp_stdio"})
 """Kinds whose connections are kept between calls: a process is dear to start, an address is opened in no time."""
 
@@ -28,7 +29,7 @@ async def run_mcp_tool(
     connection: Connection,
     timeout_ms: int | None = None,
     sessions: McpSessions | None = None,
-    environment: str = "",
+    owner: Owner = NOBODY,
 ) -> ToolOutcome:
     """Call a tool on its server, and say in every case what became of it.
 
@@ -36,7 +37,7 @@ async def run_mcp_tool(
         definition: as it was accepted; structured content is held to its output schema, whatever the server says now.
         timeout_ms: for the answer; opening the connection has a bound of its own.
         sessions: kept connections, of which servers that are processes are lent one.
-        environment: whose connections these are.
+        owner: whose connections these are.
     Returns:
         `completed` with the result; `failed` with its cause; `unknown` when the server took the call and nobody knows
         what it did.
@@ -45,7 +46,7 @@ async def run_mcp_tool(
     """
     timeout_s = (timeout_ms or definition.timeout_ms or DEFAULT_TIMEOUT_MS) / 1000
     try:
-        async with _client(connection, sessions, environment) as client:
+        async with _client(connection, sessions, owner) as client:
             return await _call(client, executor, definition, params, timeout_s, sessions)
     except McpError as exc:  # it could not be opened, so nothing was asked
         return failed(exc.code, str(exc))
@@ -77,9 +78,9 @@ async def _call(
 
 
 def _client(
-    connection: Connection, sessions: McpSessions | None, environment: str
+    connection: Connection, sessions: McpSessions | None, owner: Owner
 ) -> AbstractAsyncContextManager["McpClient"]:
     start_s = start_limit_s(connection)
     if sessions is not None and connection.kind in KEPT:
-        return sessions.client(environment, connection, timeout_s=start_s)
+        return sessions.client(owner, connection, timeout_s=start_s)
     return opened(connection, timeout_s=start_s)

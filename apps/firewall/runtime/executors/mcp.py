@@ -6,7 +6,7 @@ from apps.firewall.runtime.definitions import definition_of
 from apps.firewall.runtime.executors.remote import over_connection
 from apps.firewall.tools.connections import Connection, Connections
 from apps.firewall.tools.executors import McpExecutor, ToolExecutor
-from apps.firewall.tools.mcp.sessions import McpSessions
+from apps.firewall.tools.mcp.sessions import McpSessions, Owner
 from apps.firewall.tools.mcp_tool import run_mcp_tool
 from apps.firewall.tools.running import ToolOutcome
 
@@ -45,7 +45,7 @@ class McpRunner:
                 connection=connection,
                 timeout_ms=definition.timeout_ms,
                 sessions=self._sessions,
-                environment=action.environment,
+                owner=Owner.of(action.environment, action.agent, action.context.get("session_key")),
             )
 
         return await over_connection(self._connections, action.environment, executor.source, perform)

@@ -1,11 +1,12 @@
-"""Connections that stay open between calls, one for each source as it is set now, closed when nobody uses them."""
+"""Connections that stay open between calls, closed when nobody uses them: each session has its own to a source as it is
+set now, so that what a server remembers of one is not told to another."""
 
 import asyncio
 import contextlib
 import hashlib
 import importlib
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,7 +20,21 @@ CLIENT: Final = "apps.firewall.tools.mcp.client"
 START_S: Final = 20.0
 IDLE_S: Final = 60.0
 AGE_LIMIT_S: Final = 1800.0  # half of what a process may live, so that none ends under a call
-OPEN_LIMIT: Final = 16
+OPEN_LIMIT: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose calls a connection serves: those of one session, or with no session those of the whole environment."""
+
+    environment: str
+    agent: str = ""
+    session: str = ""
+
+    @classmethod
+    def of(cls, environment: str, agent: str, session: str | None) -> "Owner":
+        """Name the owner for a call; a session is an agent's own."""
+        return cls(environment, agent, session) if session else cls(environment)
 
 
 def start_limit_s(connection: Connection) -> float:
@@ -52,8 +67,9 @@ async def opened(connection: Connection, *, timeout_s: float = START_S) -> Async
 
 @dataclass(slots=True, eq=False)
 class _Kept:
-    """One source's client; `opening` ends when it is open, or could not be. `old_at` is in the loop's time."""
+    """One client; `opening` ends when it is open, or could not be. `old_at` is in the loop's time."""
 
+    owner: Owner
     opening: asyncio.Task["McpClient"]
     old_at: float
     users: int = 0
@@ -88,14 +104,14 @@ class McpSessions:
         self._closing: set[asyncio.Task[None]] = set()
 
     @contextlib.asynccontextmanager
-    async def client(self, environment: str, connection: Connection, *, timeout_s: float) -> AsyncIterator["McpClient"]:
-        """Lend the open connection of a source.
+    async def client(self, owner: Owner, connection: Connection, *, timeout_s: float) -> AsyncIterator["McpClient"]:
+        """Lend the open connection of a session to a source.
 
         Raises:
             McpError: it could not be opened, or as many as may be are in use.
         """
-        key = _key(environment, connection)
-        kept = self._take(key, connection, timeout_s)
+        key = _key(owner, connection)
+        kept = self._take(key, owner, connection, timeout_s)
         try:
             yield await asyncio.shield(kept.opening)
         finally:
@@ -107,6 +123,12 @@ class McpSessions:
             if kept.client is client:
                 kept.is_suspect = True
 
+    def end(self, owners: Collection[Owner]) -> None:
+        """Close the connections of sessions that were ended; those in use fail for their users."""
+        for key, kept in list(self._kept.items()):
+            if kept.owner in owners:
+                self._drop(key, kept)
+
     async def close(self) -> None:
         """Close all; those in use fail for their users."""
         for key, kept in list(self._kept.items()):
@@ -114,14 +136,14 @@ class McpSessions:
         while self._closing:
             await asyncio.wait(set(self._closing))
 
-    def _take(self, key: str, connection: Connection, timeout_s: float) -> _Kept:
+    def _take(self, key: str, owner: Owner, connection: Connection, timeout_s: float) -> _Kept:
         kept = self._kept.get(key)
         if kept is None or not kept.is_usable:
             if kept is not None:
                 self._forget(key, kept)
             self._make_room()
             old_at = asyncio.get_running_loop().time() + self._age_s
-            kept = self._kept[key] = _Kept(asyncio.create_task(_open(connection, timeout_s)), old_at)
+            kept = self._kept[key] = _Kept(owner, asyncio.create_task(_open(connection, timeout_s)), old_at)
         kept.users += 1
         if kept.timer is not None:
             kept.timer.cancel()
@@ -174,10 +196,19 @@ async def _close(opening: asyncio.Task["McpClient"]) -> None:
         await opening.result().stop()
 
 
-def _key(environment: str, connection: Connection) -> str:
+def _key(owner: Owner, connection: Connection) -> str:
     """Name a connection by all that makes it, secrets included, without keeping them."""
     made_of = [
-        *(environment, connection.source, connection.kind, connection.url, connection.cwd, connection.ca),
+        *(
+            owner.environment,
+            owner.agent,
+            owner.session,
+            connection.source,
+            connection.kind,
+            connection.url,
+            connection.cwd,
+            connection.ca,
+        ),
         *(list(connection.command), dict(connection.env), dict(connection.headers), repr(connection.rules)),
         {name: value for name, value in connection.settings.items() if name in {"limits", "network", "paths"}},
     ]

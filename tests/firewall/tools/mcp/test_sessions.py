@@ -9,7 +9,7 @@ import pytest
 
 from apps.firewall.tools.connections import Connection, Secrets
 from apps.firewall.tools.mcp.errors import McpBusyError, McpEndedError, McpError
-from apps.firewall.tools.mcp.sessions import McpSessions
+from apps.firewall.tools.mcp.sessions import McpSessions, Owner
 from tests.firewall.tools.mcp.conftest import Connect
 
 pytestmark = pytest.mark.unhurried
@@ -22,8 +22,11 @@ async def sessions() -> AsyncIterator[McpSessions]:
     await made.close()
 
 
-async def pid_of(sessions: McpSessions, connection: Connection, environment: str = "main") -> int:
-    async with sessions.client(environment, connection, timeout_s=5) as client:
+async def pid_of(
+    sessions: McpSessions, connection: Connection, environment: str = "main", session: str | None = None
+) -> int:
+    owner = Owner.of(environment, "bot", session)
+    async with sessions.client(owner, connection, timeout_s=5) as client:
         answer = await client.call("whoami", {}, timeout_s=5)
         return int(answer.content[0].text.split(" ")[0])  # type: ignore[union-attr]
 
@@ -66,7 +69,7 @@ async def test_environments_and_secrets_have_processes_of_their_own(sessions: Mc
 async def test_after_a_crash_the_next_call_has_a_fresh_process(sessions: McpSessions, connect: Connect) -> None:
     connection = connect()
     first = await pid_of(sessions, connection)
-    async with sessions.client("main", connection, timeout_s=5) as client:
+    async with sessions.client(Owner("main"), connection, timeout_s=5) as client:
         with pytest.raises(McpEndedError):
             await client.call("die", {}, timeout_s=5)
 
@@ -75,7 +78,7 @@ async def test_after_a_crash_the_next_call_has_a_fresh_process(sessions: McpSess
 
 async def test_a_distrusted_one_is_not_lent_again_but_serves_its_users(sessions: McpSessions, connect: Connect) -> None:
     connection = connect()
-    async with sessions.client("main", connection, timeout_s=5) as client:
+    async with sessions.client(Owner("main"), connection, timeout_s=5) as client:
         sessions.distrust(client)
         other = await pid_of(sessions, connection)
         answer = await client.call("whoami", {}, timeout_s=5)
@@ -111,7 +114,7 @@ async def test_one_that_cannot_be_opened_fails_each_time_anew(sessions: McpSessi
 async def test_more_than_may_run_are_refused_and_idle_ones_make_room(connect: Connect) -> None:
     sessions = McpSessions(limit=1)
     connection = connect()
-    async with sessions.client("main", connection, timeout_s=5):
+    async with sessions.client(Owner("main"), connection, timeout_s=5):
         with pytest.raises(McpBusyError):
             await pid_of(sessions, connection, "staging")
     first = await pid_of(sessions, connection)
@@ -137,3 +140,14 @@ async def test_a_cancelled_user_leaves_the_connection_to_the_others(sessions: Mc
     await asyncio.gather(first, return_exceptions=True)
 
     assert is_running(await second)
+
+
+async def test_each_session_has_its_own_and_loses_it_when_it_ends(sessions: McpSessions, connect: Connect) -> None:
+    connection = connect()
+    one, other, shared = [await pid_of(sessions, connection, session=key) for key in ("a", "b", None)]
+
+    sessions.end([Owner("main", "bot", "a")])
+
+    assert len({one, other, shared}) == 3
+    assert await gone(one)
+    assert (await pid_of(sessions, connection, session="b"), await pid_of(sessions, connection)) == (other, shared)
