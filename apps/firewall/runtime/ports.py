@@ -166,6 +166,13 @@ class QueueMissingError(FirewallError):
 class Queue(Protocol):
     """Where calls wait that are run later."""
 
+    async def wait(self, call: Call, tool: str) -> None:
+        """Keep a call before a person is asked about it; their yes queues it.
+
+        Raises:
+            FirewallError: it could not be kept; nobody must be asked.
+        """
+
     async def put(self, call: Call, action: Action, sensitive: tuple[str, ...]) -> None:
         """Keep an action until somebody takes it; return when it is durable.
 
@@ -176,6 +183,9 @@ class Queue(Protocol):
 
 class NoQueue:
     """The port `Queue` of whoever runs every call at once."""
+
+    async def wait(self, call: Call, tool: str) -> None:  # noqa: ARG002
+        raise QueueMissingError("asynchronous calls cannot be made here")
 
     async def put(self, call: Call, action: Action, sensitive: tuple[str, ...]) -> None:  # noqa: ARG002
         raise QueueMissingError("asynchronous calls cannot be made here")

@@ -115,9 +115,13 @@ class FakeExecutor:
 
 @dataclass
 class FakeQueue:
-    """Keeps the actions that would be run later."""
+    """Keeps the actions that would be run later, and the calls that people are asked about."""
 
     waiting: list[Action] = field(default_factory=list)
+    asked: list[Call] = field(default_factory=list)
+
+    async def wait(self, call: Call, tool: str) -> None:  # noqa: ARG002
+        self.asked.append(call)
 
     async def put(self, call: Call, action: Action, sensitive: tuple[str, ...]) -> None:  # noqa: ARG002
         self.waiting.append(action)

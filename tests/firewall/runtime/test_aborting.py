@@ -131,3 +131,12 @@ async def test_a_granted_command_is_counted_once_when_it_is_taken() -> None:
     await resume(here.queue.waiting[0], approval_id=None, ports=here.ports)
 
     assert len(here.approvals.used) == 1
+
+
+async def test_a_deferred_call_that_a_person_is_asked_about_is_kept_first() -> None:
+    here = world(approvals={})
+
+    result = await invoke(replace(call_of("exec", command="ls"), deferral=Deferral()), here.ports)
+
+    assert (result.status, here.queue.waiting) == ("awaiting_approval", [])
+    assert [call.id for call in here.queue.asked] == [result.call_id]

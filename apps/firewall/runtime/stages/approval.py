@@ -103,4 +103,6 @@ async def _ask(run: Run, verdict: ExecVerdict) -> None:
         snapshot=run.snapshot,
         sensitive=run.sensitive,
     )
+    if run.call.deferral is not None:
+        await run.ports.queue.wait(run.call, run.tool_name)
     run.asked = await run.ports.approvals.ask(request)
