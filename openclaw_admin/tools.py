@@ -17,6 +17,8 @@ from apps.firewall.tools.readers import (
     read_string_param,
 )
 from apps.firewall.tools.results import (
+    file_result,
+    file_result_from_file,
     image_result,
     image_result_from_file,
     json_result,
@@ -33,6 +35,8 @@ __all__ = [
     "ToolError",
     "ToolInputError",
     "ToolRegistry",
+    "file_result",
+    "file_result_from_file",
     "image_result",
     "image_result_from_file",
     "json_result",

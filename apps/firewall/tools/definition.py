@@ -84,7 +84,8 @@ class Definition:
         permissions: what the tool does, such as `db:read`; a call needs all of them granted.
         resources: kind -> the params that name one (`request.url`, in lists too), which grants may be limited to.
         timeout_ms: after which a call is ended; None for the executor's own limit.
-        sensitive: names of params that are masked everywhere but on their way to the tool.
+        result_limit: characters of a result that callers get; None for the installation's own limit.
+        sensitive: names of params that are masked everywhere but on their way to the tool, and of fields of its result.
         context_mappings: param -> fact of the caller that fills it, such as `sender.id` (`tools/injection.py`).
         extra_params: what happens to params that the schema does not name; None goes by the schema.
         config: settings that the tool is given; `{"$secret": "name"}` stands for a secret of its source.
@@ -108,6 +109,7 @@ class Definition:
     rate_limit: RateLimit | None = None
     timeout_ms: int | None = None
     retry: RetryPolicy | None = None
+    result_limit: int | None = None
     examples: tuple[Example, ...] = ()
     sensitive: tuple[str, ...] = ()
     context_mappings: Mapping[str, str] = field(default_factory=dict)

@@ -30,7 +30,7 @@ DEPTH_LIMIT: Final = 100
 _UNKEPT: Final = re.compile("[\0\ud800-\udfff]")  # no database and no peer takes NUL or half a surrogate pair
 
 _LEAST: Final[Mapping[str, Mapping[str, int]]] = {
-    "": {"timeout_ms": 1},
+    "": {"timeout_ms": 1, "result_limit": 1},
     "rate_limit": {"requests_per_minute": 1, "tokens_per_request": 1},
     "retry": {"max_retries": 0, "delay_ms": 0},
     "cache": {"ttl_ms": 0},
@@ -49,6 +49,8 @@ _SPELLINGS: Final[Mapping[str, str]] = {
     "rateLimit": "rate_limit",
     "retry_policy": "retry",
     "retryPolicy": "retry",
+    "resultLimit": "result_limit",
+    "max_result_length": "result_limit",
     "sensitive_fields": "sensitive",
     "contextMappings": "context_mappings",
     "executionMode": "execution_mode",

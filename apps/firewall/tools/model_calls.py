@@ -246,6 +246,9 @@ def _part_of(block: Mapping[str, Any]) -> Part:
         return TextPart(block["text"])
     if block["type"] == "image":
         return _image_of(block.get("mimeType", block.get("mime_type")), block.get("data"))
+    if block["type"] == "file" and isinstance(block.get("data"), str):
+        size = len(block["data"]) * 3 // 4 - block["data"][-2:].count("=")
+        return TextPart(f"[the file {block.get('name')}, {block.get('mimeType')}, {size} bytes]")
     return TextPart(json_text(block))
 
 

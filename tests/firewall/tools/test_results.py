@@ -17,9 +17,12 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from apps.firewall.tools.authoring.answers import ANSWER_LIMIT_BYTES, answer_text
-from apps.firewall.tools.results import IMAGE_LIMIT_BYTES, ImageUnusableError
+from apps.firewall.tools.model_calls import ModelCall, answer_of
+from apps.firewall.tools.results import IMAGE_LIMIT_BYTES, FileUnusableError, ImageUnusableError
 from openclaw_admin.tools import (
     ToolError,
+    file_result,
+    file_result_from_file,
     image_result,
     image_result_from_file,
     json_result,
@@ -162,3 +165,22 @@ def test_any_json_is_carried_as_it_is(value: Any) -> None:
         assert result == value
     elif not isinstance(value, str) and value is not None:
         assert result["details"] == value
+
+
+def test_a_file_is_answered_with_its_name_its_type_and_its_bytes(tmp_path: Path) -> None:
+    (tmp_path / "rooms.csv").write_bytes(b"room,seats\n")
+
+    result = file_result_from_file(path=str(tmp_path / "rooms.csv"), text="All rooms.", details={"rows": 1})
+
+    words, file = result["content"]
+    assert (words["text"], file["name"], file["mimeType"]) == ("All rooms.", "rooms.csv", "text/csv")
+    assert base64.b64decode(file["data"]) == b"room,seats\n" and result["details"] == {"rows": 1}
+    with pytest.raises(FileUnusableError, match="no such file"):
+        file_result_from_file(path=str(tmp_path / "missing"))
+
+
+def test_a_model_is_told_of_a_file_and_not_its_bytes() -> None:
+    result = file_result(name="a.zip", base64="UEsDBA==", mime_type="application/zip")
+    call = ModelCall(id="1", name="pack", arguments={})
+
+    assert answer_of(call, result=result, error=None).text == "[the file a.zip, application/zip, 4 bytes]"

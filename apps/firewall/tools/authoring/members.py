@@ -28,6 +28,7 @@ class Members(TypedDict, total=False):
     rate_limit: Mapping[str, int]
     timeout: float
     timeout_ms: int
+    result_limit: int
     retry: Mapping[str, Any]
     retry_policy: Mapping[str, Any]
     examples: Sequence[Mapping[str, Any]]
