@@ -27,9 +27,18 @@ from apps.keys.seal import seal
 GLOB_MARKS = "*?"
 
 
-def params_digest(params: Mapping[str, Any]) -> str:
-    """Digest the exact params of a call, as hex SHA-256: what a grant for a tool other than exec covers."""
-    return hashlib.sha256(canonical(storable(params))).hexdigest()
+BY_PLUGINS = "hooks"
+"""The layer of requests that a plugin's hook makes; their rule names the plugin."""
+
+
+def params_digest(params: Mapping[str, Any], *, asked_by: str = "") -> str:
+    """Digest the exact params of a call, as hex SHA-256: what a grant for a tool other than exec covers.
+
+    Args:
+        asked_by: the plugin that asked; what was said to one is no answer to another.
+    """
+    covered = {"asked_by": asked_by, "params": params} if asked_by else params
+    return hashlib.sha256(canonical(storable(covered))).hexdigest()
 
 
 def grant_create(approval: Approval, *, by: Principal, at: datetime, scope: GrantScope) -> Grant:
@@ -54,7 +63,8 @@ def grant_create(approval: Approval, *, by: Principal, at: datetime, scope: Gran
     elif scope.arg_pattern:
         raise GrantScopeError("only commands have arguments that a pattern could name")
     else:
-        grant.params_digest = params_digest(action.get("params") or {})
+        asked_by = approval.reason_rule if approval.reason_layer == BY_PLUGINS else ""
+        grant.params_digest = params_digest(action.get("params") or {}, asked_by=asked_by)
         grant.shown = approval.title or approval.tool
     grant.save(force_insert=True)
     announce("grant.created", id=grant.pk, environment=approval.environment.slug)

@@ -1,12 +1,15 @@
 """Reading requests and standing grants."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Avg, Count, DurationField, ExpressionWrapper, F, Max, Q, QuerySet
 from django.db.models.functions import Coalesce
 
+from apps.approvals.grants import params_digest
 from apps.approvals.models import Approval, Grant
 from apps.approvals.services import CLAIM_WINDOW
 from apps.approvals.states import ALLOWED, State
@@ -100,6 +103,16 @@ def grants_for(environment: Environment, agent: str, *, at: datetime, tool: str 
     if tool is not None:
         standing = standing.filter(tool=tool)
     return list(standing.filter(Q(expires_at=None) | Q(expires_at__gt=at)).select_related("environment"))
+
+
+def grant_covering(
+    environment: Environment, agent: str, *, tool: str, params: Mapping[str, Any], asked_by: str, at: datetime
+) -> Grant | None:
+    """Find the standing answer to what a plugin asks about exactly these params of a tool."""
+    wanted = params_digest(params, asked_by=asked_by)
+    return next(
+        (each for each in grants_for(environment, agent, at=at, tool=tool) if each.params_digest == wanted), None
+    )
 
 
 def grants_standing(environment: Environment | None = None) -> QuerySet[Grant]:

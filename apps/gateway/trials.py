@@ -16,7 +16,8 @@ from apps.firewall.runtime.clock import SystemClock
 from apps.firewall.runtime.ports import Ports, Standing, StandingGrant
 from apps.firewall.runtime.rehearse import Rehearsal, rehearse
 from apps.gateway.lifecycle import Gateway, gateway
-from apps.gateway.wiring import AuditLedger, QueueOfPeople, executors
+from apps.gateway.people import QueueOfPeople
+from apps.gateway.wiring import AuditLedger, executors
 from apps.registry.models import Environment
 from apps.registry.standing import standings
 

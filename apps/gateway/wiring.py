@@ -1,20 +1,13 @@
 """Fills the ports of the runtime with the record rooms; the one place that crosses between async and sync."""
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 from django.conf import settings
-from django.utils import timezone
 
-from apps.approvals.drafts import ApprovalDraft
-from apps.approvals.selectors import grants_for
-from apps.approvals.services import approval_request
-from apps.approvals.states import Decision
-from apps.audit.drafts import EntryDecision, EntryDraft
+from apps.audit.drafts import EntryDraft
 from apps.audit.services import entry_record_async
 from apps.firewall.engine.snapshot import Snapshot
-from apps.firewall.runtime.call import Asked, Call, Judgement
 from apps.firewall.runtime.clock import SystemClock
 from apps.firewall.runtime.executors.builtin import BuiltinRunner
 from apps.firewall.runtime.executors.dispatch import Executors
@@ -23,37 +16,18 @@ from apps.firewall.runtime.executors.mcp import McpRunner
 from apps.firewall.runtime.executors.python import PythonRunner
 from apps.firewall.runtime.executors.runner import Runner
 from apps.firewall.runtime.executors.workspaces import Workspaces
-from apps.firewall.runtime.ports import ApprovalRequest, Note, Ports, Standing, StandingGrant
+from apps.firewall.runtime.ports import Note, Ports, Standing
 from apps.firewall.tools.connections import Connection, SourceUnknownError
 from apps.firewall.tools.mcp.sessions import McpSessions
 from apps.gateway.database import in_database
 from apps.gateway.live import LiveSnapshots
+from apps.gateway.people import QueueOfPeople, entry_decision, environment_named, sender_of
 from apps.gateway.tool_states import LiveToolStates, Standings
 from apps.policies.selectors import live_snapshot
-from apps.registry.errors import RegistryError
 from apps.registry.looks import python_tools
-from apps.registry.models import Environment
-from apps.registry.selectors import environment_find, environments, source_find
+from apps.registry.selectors import environments, source_find
 from apps.registry.source_settings import source_connection
 from apps.registry.standing import standings
-
-HARMFUL = frozenset({"destructive", "download_to_shell", "secret_in_arguments", "writes_outside_workspace"})
-
-
-def sender_of(call: Call) -> str:
-    """Name the person behind a call, as far as the caller says."""
-    context = call.context
-    return context.sender_id or context.sender_username or context.sender_e164 or context.sender_name or ""
-
-
-def entry_decision(judgement: Judgement) -> EntryDecision:
-    return EntryDecision(
-        verdict=judgement.verdict,
-        layer=judgement.layer,
-        label=judgement.label,
-        rule=judgement.rule,
-        reason=judgement.reason,
-    )
 
 
 class AuditLedger:
@@ -82,79 +56,14 @@ class AuditLedger:
                 phases=note.phases,
                 decision=entry_decision(note.judgement),
                 snapshot_digest=note.snapshot_digest,
+                changes=note.changes,
                 trace_id=call.trace_id,
             )
         )
 
 
-class QueueOfPeople:
-    """Fills the port `Approvals`."""
-
-    async def grants(self, call: Call, tool: str) -> Sequence[StandingGrant]:
-        return await in_database(_grants, call, tool)
-
-    async def use(self, grant: StandingGrant, call: Call) -> None:
-        await in_database(_use, grant, call)
-
-    async def ask(self, request: ApprovalRequest) -> Asked:
-        return await in_database(_ask, request)
-
-
-def _environment(slug: str) -> Environment:
-    environment = environment_find(slug)
-    if environment is None:
-        raise RegistryError(f"no environment named `{slug}`")
-    return environment
-
-
-def _grants(call: Call, tool: str) -> list[StandingGrant]:
-    found = grants_for(_environment(call.environment), call.agent, at=timezone.now(), tool=tool)
-    return [StandingGrant(grant.entry, grant) for grant in found]
-
-
-def _use(grant: StandingGrant, call: Call) -> None:
-    from apps.approvals.grants import grant_used
-
-    grant_used(grant.key, at=timezone.now(), call_id=call.id, session_key=call.context.session_key or "")
-
-
-def _ask(request: ApprovalRequest) -> Asked:
-    call, action, verdict = request.call, request.action, request.verdict
-    decisions = [decision for decision in Decision if verdict.may_be_remembered or decision != Decision.ALLOW_ALWAYS]
-    draft = ApprovalDraft(
-        environment=_environment(call.environment),
-        call_id=call.id,
-        kind="exec",
-        tool=action.tool,
-        action=action.to_json(),
-        agent=call.agent,
-        session_key=call.context.session_key or "",
-        channel=call.context.channel or "",
-        sender=sender_of(call),
-        sender_name=call.context.sender_name or "",
-        sender_is_owner=call.context.sender_is_owner,
-        requester=call.requester or call.actor,
-        severity="high" if any(hint.code in HARMFUL for hint in verdict.risks) else "normal",
-        command=str(call.params.get("command", "")),
-        argv=action.argv or (),
-        resolved_path=action.executable,
-        cwd=action.cwd,
-        host="gateway",
-        params=call.params,
-        evidence=[{"code": hint.code, "text": hint.text} for hint in (*verdict.evidence, *verdict.risks)],
-        warnings=[verdict.message],
-        asked=entry_decision(request.judgement),
-        snapshot_digest=action.snapshot,
-        trace_id=call.trace_id,
-        decisions=decisions,
-        sensitive_fields=request.sensitive,
-    )
-    approval = approval_request(draft, at=timezone.now())
-    return Asked(id=approval.pk, expires_at=approval.expires_at)
-
-
 def _live(slug: str) -> Snapshot | None:
-    return live_snapshot(_environment(slug))
+    return live_snapshot(environment_named(slug))
 
 
 def _standings() -> Standings:
@@ -177,7 +86,7 @@ class SourcesOfTools:
 
 
 def _connection(environment: str, source: str) -> Connection:
-    found = source_find(_environment(environment), source)
+    found = source_find(environment_named(environment), source)
     if found is None or not found.is_enabled:
         raise SourceUnknownError(f"no source named `{source}` is switched on")
     return source_connection(found)

@@ -10,8 +10,9 @@ from apps.approvals.drafts import GrantScope
 from apps.approvals.errors import GrantScopeError
 from apps.approvals.grants import grant_revoke, grant_used, params_digest
 from apps.approvals.models import Approval, Grant
-from apps.approvals.selectors import grants_for, grants_standing
+from apps.approvals.selectors import grant_covering, grants_for, grants_standing
 from apps.approvals.services import approval_resolve
+from apps.audit.drafts import EntryDecision
 from apps.audit.errors import AuditUnavailableError
 from apps.audit.models import Entry
 from apps.firewall.identifiers import new_id
@@ -81,6 +82,19 @@ def test_a_grant_for_another_tool_covers_exactly_its_params(always: Callable[...
     grant = always(kind="tool", tool="write", action={"params": params}, params=params, title="Write notes.txt")
     assert (grant.tool, grant.params_digest, grant.shown) == ("write", params_digest(params), "Write notes.txt")
     assert params_digest({"text": "hello", "path": "notes.txt"}) == grant.params_digest
+
+
+def test_an_answer_to_one_plugin_is_none_to_another(always: Callable[..., Grant], environment: Any) -> None:
+    params = {"path": "notes.txt"}
+    asked = EntryDecision(verdict="ask", layer="hooks", rule="gate", reason="a gate")
+    grant = always(kind="tool", tool="write", action={"params": params}, params=params, asked=asked)
+
+    def covering(asker: str, **given: Any) -> Grant | None:
+        return grant_covering(environment, "ops-runner", tool="write", params=given, asked_by=asker, at=SOON)
+
+    assert covering("gate", path="notes.txt") == grant
+    assert covering("gate", path="other.txt") is None
+    assert covering("other", path="notes.txt") is None
 
 
 def test_only_commands_take_a_pattern(ask: Ask, operator: Any) -> None:

@@ -123,6 +123,7 @@ class Action:
         argv, executable, cwd: of a command; None and empty for other tools.
         files: identity of the program and of the files among its arguments, by path.
         warnings: what the caller is told beside the result, each `{"path", "code", "message"}`.
+        hook_changes: how before-hooks rewrote the params, as a diff.
     """
 
     call_id: str
@@ -140,6 +141,7 @@ class Action:
     cwd: str = ""
     files: dict[str, str] = field(default_factory=dict)
     warnings: list[dict[str, str]] = field(default_factory=list)
+    hook_changes: list[dict[str, Any]] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -5,6 +5,11 @@ from typing import Any
 from apps.firewall.runtime.call import Call
 
 
+def known_facts(call: Call) -> dict[str, Any]:
+    """Give the facts of a call that are known, by the same names."""
+    return {name: fact for name, fact in facts_of(call).items() if fact is not None}
+
+
 def facts_of(call: Call) -> dict[str, Any]:
     """Give the facts of a call: every name of `injection.FACTS`, None for what is not known.
 

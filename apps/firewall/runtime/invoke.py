@@ -9,7 +9,7 @@ from apps.firewall.errors import FirewallError
 from apps.firewall.runtime.abort import Abort, CallAbortedError
 from apps.firewall.runtime.call import Action, Call, CallResult, Judgement, RefusedError, error_object
 from apps.firewall.runtime.ports import Ports
-from apps.firewall.runtime.stages import STAGES
+from apps.firewall.runtime.stages import AFTER, STAGES, Stage
 from apps.firewall.runtime.stages.run import Run
 from apps.firewall.tools.running import ToolOutcome
 
@@ -43,11 +43,7 @@ async def resume(action: Action, *, approval_id: UUID | None, ports: Ports, abor
 async def _go(run: Run) -> CallResult:
     try:
         for stage in STAGES:
-            before = run.ports.clock.monotonic()
-            try:
-                await stage.run(run)
-            finally:
-                run.phases[stage.name] = _milliseconds(run, before)
+            await _timed(run, stage)
             if run.asked is not None:
                 return _result(run, "awaiting_approval")
         if run.is_queued:
@@ -64,6 +60,14 @@ async def _go(run: Run) -> CallResult:
     except Exception as exc:  # noqa: BLE001 - fail closed: whatever went wrong, the agent hears a refusal
         return await _troubled(run, "internal_error", f"an internal error: {type(exc).__name__}")
     return await _whatever_happens(_ended(run))
+
+
+async def _timed(run: Run, stage: Stage) -> None:
+    before = run.ports.clock.monotonic()
+    try:
+        await stage.run(run)
+    finally:
+        run.phases[stage.name] = _milliseconds(run, before)
 
 
 async def _refused(run: Run, refusal: RefusedError) -> CallResult:
@@ -98,7 +102,23 @@ async def _cancelled(run: Run) -> CallResult | None:
     return None
 
 
+async def _followed(run: Run, stage: Stage) -> None:
+    """Take an outcome through one stage of `AFTER`: unless that only observes, its failure is the outcome."""
+    try:
+        await _timed(run, stage)
+    except FirewallError as exc:
+        error = {"code": exc.code, "message": exc.message}
+    except Exception as exc:  # noqa: BLE001 - nothing leaves that a stage could not look at
+        error = {"code": "internal_error", "message": f"an internal error: {type(exc).__name__}"}
+    else:
+        return
+    if not stage.observes:
+        run.outcome = ToolOutcome(ended="failed", error=error)
+
+
 async def _ended(run: Run) -> CallResult:
+    for stage in AFTER:
+        await _followed(run, stage)
     outcome = run.outcome
     assert outcome is not None  # noqa: S101 - the last stage
     error = None if outcome.error is None else error_object(outcome.error["code"], outcome.error["message"])

@@ -1,6 +1,6 @@
 """What the runtime needs from the world. `gateway/wiring.py` fills these; `testing.py` fakes them."""
 
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, Protocol
@@ -12,12 +12,17 @@ from apps.firewall.engine.snapshot import Snapshot
 from apps.firewall.engine.source import ToolEntry
 from apps.firewall.errors import FirewallError
 from apps.firewall.runtime.call import Action, Asked, Call, JsonObject, Judgement
+from apps.firewall.runtime.hooks import ApprovalWish, Hook, HookReport, Rewrites
 from apps.firewall.tools.running import ToolOutcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
-    """One entry for the ledger: a refusal, an intent just before a run, or an outcome before the answer."""
+    """One entry for the ledger: a refusal, an intent just before a run, or an outcome before the answer.
+
+    Args:
+        changes: what others did to the call on its way, such as `{"hooks": […]}`; None for nothing.
+    """
 
     kind: Literal["denial", "call_intent", "call_outcome"]
     call: Call
@@ -31,6 +36,7 @@ class Note:
     snapshot_digest: str = ""
     approval_id: UUID | None = None
     sensitive: tuple[str, ...] = ()
+    changes: JsonObject | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,15 +44,17 @@ class ApprovalRequest:
     """A question to a person.
 
     Args:
-        verdict: how a command was judged.
+        verdict: how a command was judged; None for other tools.
+        wish: of a plugin that wants a person asked.
         sensitive: names of params that the tool declares secret.
     """
 
     call: Call
     action: Action
-    verdict: ExecVerdict
+    verdict: ExecVerdict | None
     judgement: Judgement
     snapshot: Snapshot
+    wish: ApprovalWish | None = None
     sensitive: tuple[str, ...] = ()
 
 
@@ -118,6 +126,9 @@ class Approvals(Protocol):
 
     async def grants(self, call: Call, tool: str) -> Sequence[StandingGrant]:
         """Give the standing answers that hold for the call's agent now."""
+
+    async def covering(self, call: Call, tool: str, params: JsonObject, asker: str) -> StandingGrant | None:
+        """Give the standing answer to what a plugin asks about exactly these params."""
 
     async def use(self, grant: StandingGrant, call: Call) -> None:
         """Count that a call runs because of a grant."""
@@ -191,6 +202,57 @@ class NoQueue:
         raise QueueMissingError("asynchronous calls cannot be made here")
 
 
+class Hooks(Protocol):
+    """Plugins that are asked before a call and told after it."""
+
+    @property
+    def rewrites(self) -> Rewrites:
+        """Where rewritten params are, by the id of their call."""
+
+    @property
+    def is_strict(self) -> bool:
+        """Say whether the older release's hooks fail closed, too."""
+
+    def before(self, environment: str, tool: str) -> Sequence[Hook]:
+        """Give the hooks that are asked before a call of a tool, in the order in which they were registered."""
+
+    def after(self, environment: str, tool: str) -> Sequence[Hook]:
+        """Give the hooks that are told after it."""
+
+    async def report(self, call: Call, tool: str, reports: Sequence[HookReport]) -> None:
+        """Count what hooks did, and keep what went wrong with them. Never raises."""
+
+    def later(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something without the call waiting for it."""
+
+    def masked(self, value: Any, sensitive: tuple[str, ...]) -> Any:
+        """Copy a JSON value without the secrets in it."""
+
+
+class NoHooks:
+    """The port `Hooks` of whoever has no plugins."""
+
+    is_strict = True
+
+    def __init__(self) -> None:
+        self.rewrites = Rewrites()
+
+    def before(self, environment: str, tool: str) -> Sequence[Hook]:  # noqa: ARG002
+        return ()
+
+    def after(self, environment: str, tool: str) -> Sequence[Hook]:  # noqa: ARG002
+        return ()
+
+    async def report(self, call: Call, tool: str, reports: Sequence[HookReport]) -> None:
+        """Have nothing to count."""
+
+    def later(self, work: Coroutine[Any, Any, None]) -> None:
+        work.close()
+
+    def masked(self, value: Any, sensitive: tuple[str, ...]) -> Any:  # noqa: ARG002
+        return None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ports:
     """All of them."""
@@ -201,4 +263,5 @@ class Ports:
     executor: Executor
     clock: Clock
     tool_states: ToolStates = field(default_factory=AsPublished)
+    hooks: Hooks = field(default_factory=NoHooks)
     queue: Queue = field(default_factory=NoQueue)

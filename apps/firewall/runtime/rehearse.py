@@ -1,6 +1,6 @@
 """Say what would become of a call: the same stages, up to the run.
 
-Nothing runs, nobody is asked, nothing is recorded.
+Nothing runs, nobody is asked (no person, and no hook), nothing is recorded.
 """
 
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ from uuid import UUID
 
 from apps.firewall.errors import FirewallError
 from apps.firewall.runtime.call import Asked, Call, JsonObject, Judgement, RefusedError
+from apps.firewall.runtime.hooks.handlers import in_order
 from apps.firewall.runtime.ports import ApprovalRequest, Approvals, Ports, StandingGrant
 from apps.firewall.runtime.stages import Stage
 from apps.firewall.runtime.stages.approval import approval_stage
@@ -59,6 +60,9 @@ class _Unasked:
     async def grants(self, call: Call, tool: str) -> Sequence[StandingGrant]:
         return await self._approvals.grants(call, tool)
 
+    async def covering(self, call: Call, tool: str, params: JsonObject, asker: str) -> StandingGrant | None:
+        return await self._approvals.covering(call, tool, params, asker)
+
     async def use(self, grant: StandingGrant, call: Call) -> None:
         """Count nothing."""
 
@@ -81,6 +85,7 @@ async def rehearse(call: Call, ports: Ports) -> Rehearsal:
     mistakes = None if run.tool is None else await _refusal_of(run, Stage("validate", validate_stage))
     trouble = None
     if denial is None and mistakes is None:
+        _tell_of_hooks(run)
         trouble = await _refusal_of(run, Stage("approval", approval_stage))
         judgement = run.judgement
     problems = [] if mistakes is None else mistakes.details
@@ -96,6 +101,15 @@ async def rehearse(call: Call, ports: Ports) -> Rehearsal:
         params=run.call.params,
         duration_ms=max(1, int((clock.monotonic() - run.started) * 1000)),
     )
+
+
+def _tell_of_hooks(run: Run) -> None:
+    """Say that plugins are asked first: what they answer is theirs, and asking them leaves traces with them."""
+    hooks = in_order(run.ports.hooks.before(run.call.environment, run.tool_name))
+    if hooks:
+        named = ", ".join(f"`{plugin}`" for plugin in dict.fromkeys(hook.plugin for hook in hooks))
+        message = f"hooks are asked first, and may block the call, change it or have a person asked: {named}"
+        run.warnings.append({"path": "", "code": "hooks_not_asked", "message": message})
 
 
 async def _refusal_of(run: Run, stage: Stage) -> RefusedError | None:

@@ -1,8 +1,10 @@
 """Fakes of every port, for our own tests and for authors who want to run a tool as production does."""
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from apps.firewall.engine.exec_policy import AllowEntry
@@ -13,6 +15,7 @@ from apps.firewall.errors import FirewallError
 from apps.firewall.identifiers import new_id
 from apps.firewall.runtime.call import Action, Asked, Call, JsonObject
 from apps.firewall.runtime.clock import SystemClock
+from apps.firewall.runtime.hooks import Hook, HookReport, Rewrites
 from apps.firewall.runtime.ports import ApprovalRequest, Note, Ports, Standing, StandingGrant
 from apps.firewall.tools.running import ToolOutcome
 
@@ -52,14 +55,21 @@ class FakeLedger:
 
 @dataclass
 class FakeApprovals:
-    """Asks nobody: keeps the questions, and gives the standing answers it was made with."""
+    """Asks nobody: keeps the questions, and gives the standing answers it was made with.
+
+    `always` lists what was answered so of other tools than commands: tool, params, and the plugin that asks.
+    """
 
     entries: Sequence[AllowEntry] = ()
     asked: list[ApprovalRequest] = field(default_factory=list)
     used: list[AllowEntry] = field(default_factory=list)
+    always: list[tuple[str, JsonObject, str]] = field(default_factory=list)
 
     async def grants(self, call: Call, tool: str) -> Sequence[StandingGrant]:  # noqa: ARG002
         return [StandingGrant(entry) for entry in self.entries]
+
+    async def covering(self, call: Call, tool: str, params: JsonObject, asker: str) -> StandingGrant | None:  # noqa: ARG002
+        return StandingGrant(AllowEntry(pattern="")) if (tool, params, asker) in self.always else None
 
     async def use(self, grant: StandingGrant, call: Call) -> None:  # noqa: ARG002
         self.used.append(grant.entry)
@@ -138,6 +148,40 @@ class FakeToolStates:
 
 
 @dataclass
+class FakeHooks:
+    """Asks the handlers it was made with about every tool; masks by replacing the values of sensitive members.
+
+    What is done later has been done once `settle` returns.
+    """
+
+    asked: Sequence[Hook] = ()
+    told: Sequence[Hook] = ()
+    is_strict: bool = True
+    rewrites: Rewrites = field(default_factory=Rewrites)
+    reports: list[HookReport] = field(default_factory=list)
+    _later: set[asyncio.Task[None]] = field(default_factory=set)
+
+    def before(self, environment: str, tool: str) -> Sequence[Hook]:  # noqa: ARG002
+        return self.asked
+
+    def after(self, environment: str, tool: str) -> Sequence[Hook]:  # noqa: ARG002
+        return self.told
+
+    async def report(self, call: Call, tool: str, reports: Sequence[HookReport]) -> None:  # noqa: ARG002
+        self.reports += reports
+
+    def later(self, work: Coroutine[Any, Any, None]) -> None:
+        self._later.add(asyncio.ensure_future(work))
+
+    def masked(self, value: Any, sensitive: tuple[str, ...]) -> Any:
+        return {name: "***" if name in sensitive else each for name, each in value.items()}
+
+    async def settle(self) -> None:
+        """Wait for what was left for later."""
+        await asyncio.gather(*self._later)
+
+
+@dataclass
 class FakeWorld:
     """Every port at once: `FakeWorld(snapshot).ports`."""
 
@@ -146,6 +190,7 @@ class FakeWorld:
     approvals: FakeApprovals = field(default_factory=FakeApprovals)
     executor: FakeExecutor = field(default_factory=FakeExecutor)
     tool_states: FakeToolStates = field(default_factory=FakeToolStates)
+    hooks: FakeHooks = field(default_factory=FakeHooks)
     queue: FakeQueue = field(default_factory=FakeQueue)
 
     @property
@@ -157,6 +202,7 @@ class FakeWorld:
             executor=self.executor,
             clock=SystemClock(),
             tool_states=self.tool_states,
+            hooks=self.hooks,
             queue=self.queue,
         )
 

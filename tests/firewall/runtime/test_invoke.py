@@ -16,6 +16,7 @@ from apps.firewall.runtime import invoke as invoke_module
 from apps.firewall.runtime.call import Action, CallResult
 from apps.firewall.runtime.executors.workspaces import FileUnreadableError
 from apps.firewall.runtime.invoke import invoke, resume
+from apps.firewall.runtime.stages import AFTER, STAGES
 from apps.firewall.runtime.testing import FakeExecutor, FakeLedger, FakeWorld, call_of
 from apps.firewall.tools.catalog import BUILTINS
 from apps.firewall.tools.running import ToolOutcome, failed
@@ -24,7 +25,11 @@ LISTED = {"agents": {"bot": {"allowlist": [{"pattern": "/bin/*"}]}}}
 
 
 def snapshot(
-    *, deny: tuple[str, ...] = (), exec_settings: Mapping[str, Any] | None = None, approvals: Mapping[str, Any] = LISTED
+    *,
+    deny: tuple[str, ...] = (),
+    exec_settings: Mapping[str, Any] | None = None,
+    approvals: Mapping[str, Any] = LISTED,
+    release: str = "2026.9",
 ) -> Snapshot:
     entries = [ToolEntry(name, params=tool.definition.parameters) for name, tool in BUILTINS.items()]
     entries.append(ToolEntry("web_search", params={"type": "object"}))
@@ -32,6 +37,7 @@ def snapshot(
     return build_snapshot(
         SnapshotSource(
             environment="production",
+            dialect=release,
             tools=entries,
             agents=[AgentSource("bot", policy=Policy(allow=None, deny=deny))],
             settings={"exec": dict(exec_settings or {})},
@@ -56,7 +62,7 @@ async def test_a_plain_call_leaves_an_intent_and_an_outcome() -> None:
 
     assert (result.status, result.result, result.error) == ("completed", {"ok": True}, None)
     assert here.ledger.kinds == [("call_intent", "started"), ("call_outcome", "completed")]
-    assert list(result.phases) == ["decide", "validate", "approval", "execute"]
+    assert list(result.phases) == [stage.name for stage in (*STAGES, *AFTER)]
 
 
 async def test_the_intent_is_on_record_before_the_tool_runs_and_the_outcome_before_the_answer() -> None:

@@ -10,7 +10,7 @@ from apps.firewall.runtime.hooks.answers import ApprovalWish
 from apps.firewall.runtime.hooks.before import BeforeOutcome, before_tool_call
 from apps.firewall.runtime.hooks.handlers import AfterEvent, BeforeEvent, Hook, HookReport
 from apps.firewall.runtime.hooks.rewrites import Rewrite, RewriteLostError, Rewrites, rewrites_between
-from apps.firewall.runtime.hooks.rules import HookRules, hook_rules
+from apps.firewall.runtime.hooks.rules import HookRules, hook_rules, runtime_rules
 
 __all__ = [
     "AfterEvent",
@@ -27,4 +27,5 @@ __all__ = [
     "before_tool_call",
     "hook_rules",
     "rewrites_between",
+    "runtime_rules",
 ]

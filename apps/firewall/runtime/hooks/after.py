@@ -29,9 +29,8 @@ async def _tell(hook: Hook, event: AfterEvent | NotJsonError, rules: HookRules) 
             raise HookFailedError(f"it could not be told: {event.message}")
         await ask(hook, event, limit_ms=rules.after_limit_ms)
     except HookFailedError as exc:
-        duration = since_ms(started)
-        return HookReport(plugin=hook.plugin, status="failed", duration_ms=duration, cause=exc.message, said=exc.said)
-    return HookReport(plugin=hook.plugin, status="passed", duration_ms=since_ms(started))
+        return HookReport.of_failure(hook, exc, started=started)
+    return HookReport(plugin=hook.plugin, hook=hook.name, status="passed", duration_ms=since_ms(started))
 
 
 def _copied(event: AfterEvent) -> AfterEvent | NotJsonError:

@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from apps.firewall.runtime.hooks.handlers import HookFailedError
-from apps.firewall.runtime.hooks.json_copy import NotJsonError, json_copy
+from apps.firewall.runtime.hooks.handlers import FailureKind, HookFailedError
+from apps.firewall.runtime.hooks.json_copy import NotJsonError, TooLargeError, json_copy
 from apps.firewall.runtime.hooks.rules import APPROVAL_DEFAULT_MS, APPROVAL_MAXIMUM_MS, HookRules
 
 ANSWER_LIMIT_BYTES: Final = 1_000_000
+DECISIONS: Final = ("allow-once", "allow-always", "deny")
 _TEXT_LIMIT: Final = 2_000
 _SEVERITIES: Final = ("info", "warning", "critical")
 _SHAPES: Final[Mapping[str, tuple[type, str]]] = {
@@ -25,6 +26,7 @@ class ApprovalWish:
 
     Args:
         timeout_ms: how long the question stands, at most `APPROVAL_MAXIMUM_MS`.
+        decisions: of `DECISIONS`, those that may be answered.
     """
 
     plugin: str
@@ -32,6 +34,7 @@ class ApprovalWish:
     description: str
     severity: str
     timeout_ms: int
+    decisions: tuple[str, ...] = DECISIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +65,8 @@ def read_answer(given: Any, *, plugin: str, rules: HookRules) -> Answer:
     try:
         parts = json_copy(parts, limit_bytes=ANSWER_LIMIT_BYTES)
     except NotJsonError as exc:
-        raise HookFailedError(f"its answer cannot be used: {exc.message}") from exc
+        kind: FailureKind = "huge_answer" if isinstance(exc, TooLargeError) else "wrong_answer"
+        raise HookFailedError(f"its answer cannot be used: {exc.message}", kind=kind) from exc
     wish = _read_wish(parts["requireApproval"], plugin) if rules.asks_people else None
     return Answer(parts["block"], parts["blockReason"], parts["params"], wish)
 
@@ -86,7 +90,15 @@ def _read_wish(given: Any, plugin: str) -> ApprovalWish | None:
         description=_text(said.get("description")),
         severity=severity if severity in _SEVERITIES else "warning",
         timeout_ms=min(int(timeout), APPROVAL_MAXIMUM_MS) if is_time and timeout else APPROVAL_DEFAULT_MS,
+        decisions=_decisions(said.get("allowedDecisions")),
     )
+
+
+def _decisions(given: Any) -> tuple[str, ...]:
+    """Read what a person may answer; that they may always say no is not the plugin's to decide."""
+    if not isinstance(given, list):
+        return DECISIONS
+    return tuple(each for each in DECISIONS if each in given or each == "deny")
 
 
 def _text(given: Any) -> str:

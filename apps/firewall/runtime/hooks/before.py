@@ -23,6 +23,7 @@ class BeforeOutcome:
 
     Args:
         kind: of a block: `veto` when a hook wanted it, `failure` when one could not be asked; empty when not blocked.
+        by: the plugin whose hook that was.
         reason: why it is blocked; a hook's own words where it gave any.
         params: for the tool; None when blocked.
         rewrites: how these differ from the event's, not masked.
@@ -32,6 +33,7 @@ class BeforeOutcome:
 
     blocked: bool
     kind: Literal["", "veto", "failure"] = ""
+    by: str = ""
     reason: str = ""
     params: Any = None
     rewrites: tuple[Rewrite, ...] = ()
@@ -116,25 +118,24 @@ async def _ask_one(state: _Round, hook: Hook) -> None:
         given = await ask(hook, state.shown(), limit_ms=state.rules.before_limit_ms)
         answer = read_answer(given, plugin=hook.plugin, rules=state.rules)
     except HookFailedError as exc:
-        report = HookReport(
-            plugin=hook.plugin, status="failed", duration_ms=since_ms(started), cause=exc.message, said=exc.said
-        )
+        report = HookReport.of_failure(hook, exc, started=started)
         if state.rules.failure_blocks:
             state.failure = f"the hook of `{hook.plugin}` failed: {exc.message}"
+            state.blocked_by = hook.plugin
     else:
         status = state.add(answer, hook.plugin)
-        report = HookReport(plugin=hook.plugin, status=status, duration_ms=since_ms(started))
+        report = HookReport(plugin=hook.plugin, hook=hook.name, status=status, duration_ms=since_ms(started))
     state.reports.append(report)
 
 
 def _outcome(state: _Round) -> BeforeOutcome:
     reports = tuple(state.reports)
     if state.failure:
-        return BeforeOutcome(blocked=True, kind="failure", reason=state.failure, reports=reports)
+        return BeforeOutcome(blocked=True, kind="failure", by=state.blocked_by, reason=state.failure, reports=reports)
     if state.is_blocked:
         said = state.reason if isinstance(state.reason, str) else ""
         reason = said[:_REASON_LIMIT] or f"the hook of `{state.blocked_by}` does not allow this call"
-        return BeforeOutcome(blocked=True, kind="veto", reason=reason, reports=reports)
+        return BeforeOutcome(blocked=True, kind="veto", by=state.blocked_by, reason=reason, reports=reports)
     try:
         params = _params(state)
     except NotJsonError as exc:

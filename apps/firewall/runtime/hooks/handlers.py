@@ -4,9 +4,15 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 from apps.firewall.errors import FirewallError
+
+FailureKind: TypeAlias = Literal[
+    "raised", "hung", "wrong_answer", "huge_answer", "slow", "bad_signature", "unreachable", "ended", "overloaded"
+]
+"""Of a failure: `slow` is a webhook that did not answer in time, `ended` a process that ended by itself, `overloaded`
+one that was not asked because too much waits already; the others say it themselves."""
 
 _SAID_LIMIT: Final = 500
 
@@ -15,16 +21,17 @@ _ABANDONED: Final[set["asyncio.Task[Any]"]] = set()
 
 
 class HookFailedError(FirewallError):
-    """A handler gave no usable answer.
+    """A handler gave no usable answer. One that knows better than `ask` what went wrong raises it itself.
 
     `said` is the handler's own text, cut: somebody else's words, to be masked before they are stored or shown.
     """
 
     code = "hook_failed"
 
-    def __init__(self, cause: str, said: str = "") -> None:
+    def __init__(self, cause: str, said: str = "", *, kind: FailureKind = "wrong_answer") -> None:
         super().__init__(cause)
         self.said = said[:_SAID_LIMIT]
+        self.kind = kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,13 +75,15 @@ class Hook:
         handler: a coroutine function of one event. It must not block the loop; a slow one is cancelled, and left to
             itself when it does not end then.
         priority: higher ones come first, equal ones in the order in which they were registered.
-        limit_ms: a limit of its own; the release's counts where that is shorter.
+        limit_ms: a limit of its own, in place of the release's.
+        name: of this one among the hooks of its plugin, for reports.
     """
 
     plugin: str
     handler: Callable[[Any], Awaitable[Any]]
     priority: float = 0
     limit_ms: int | None = None
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,15 +91,31 @@ class HookReport:
     """What one handler did in a round.
 
     Args:
-        cause: of a failure, safe to show.
+        hook: the name of the one that was asked.
+        kind, cause: of a failure, safe to show.
         said: the handler's own words about it, cut; not safe.
     """
 
     plugin: str
     status: Literal["passed", "rewrote", "asked", "blocked", "failed"]
     duration_ms: int
+    hook: str = ""
+    kind: FailureKind | Literal[""] = ""
     cause: str = ""
     said: str = ""
+
+    @classmethod
+    def of_failure(cls, hook: Hook, failure: HookFailedError, *, started: float) -> "HookReport":
+        """Report what went wrong with a handler that was asked at an instant of `time.monotonic`."""
+        return cls(
+            plugin=hook.plugin,
+            hook=hook.name,
+            status="failed",
+            duration_ms=since_ms(started),
+            kind=failure.kind,
+            cause=failure.message,
+            said=failure.said,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,21 +129,24 @@ async def ask(hook: Hook, event: Any, *, limit_ms: int | None) -> Any:
     Raises:
         HookFailedError: it raised, was not done in time, or is no coroutine function.
     """
-    limits = [limit for limit in (limit_ms, hook.limit_ms) if limit is not None]
+    limit = limit_ms if hook.limit_ms is None else hook.limit_ms
     task = asyncio.ensure_future(_guarded(hook, event))
     try:
-        await asyncio.wait({task}, timeout=min(limits) / 1000 if limits else None)
+        await asyncio.wait({task}, timeout=None if limit is None else limit / 1000)
     except asyncio.CancelledError:
         _abandon(task)
         raise
     if not task.done():
         _abandon(task)
-        raise HookFailedError(f"it was not done in {min(limits)} ms")
+        raise HookFailedError(f"it was not done in {limit} ms", kind="hung")
     if task.cancelled():
-        raise HookFailedError("it ended itself")
+        raise HookFailedError("it ended itself", kind="ended")
     answer = task.result()
+    if isinstance(answer, _Raised) and isinstance(answer.error, HookFailedError):
+        raise answer.error
     if isinstance(answer, _Raised):
-        raise HookFailedError(f"it raised {type(answer.error).__name__}", _words(answer.error)) from answer.error
+        words = _words(answer.error)
+        raise HookFailedError(f"it raised {type(answer.error).__name__}", words, kind="raised") from answer.error
     return answer
 
 

@@ -15,6 +15,10 @@ class NotJsonError(FirewallError):
     code = "not_json"
 
 
+class TooLargeError(NotJsonError):
+    """A value that takes more room than it may."""
+
+
 class _Copying:
     """One copy on its way; `left` counts down the room that the value may still take, roughly in bytes.
 
@@ -58,7 +62,7 @@ class _Copying:
             return
         self.left -= size
         if self.left < 0:
-            raise NotJsonError("the value is too large")
+            raise TooLargeError("the value is too large")
 
 
 def json_copy(value: Any, *, limit_bytes: int | None = None) -> Any:

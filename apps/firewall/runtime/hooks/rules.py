@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
-from apps.firewall.engine.dialect import Dialect
+from apps.firewall.engine.dialect import Dialect, dialect_named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +55,16 @@ _RULES: Final[Mapping[str, HookRules]] = MappingProxyType(
         ),
     }
 )
+
+
+def runtime_rules(release: str, *, is_strict: bool) -> HookRules:
+    """Return the manner in which our own runtime asks hooks.
+
+    Args:
+        is_strict: False takes 2026.2 as recorded, where a hook that fails is passed over; the newer release is always
+            taken strictly.
+    """
+    return hook_rules(dialect_named(release), strict=is_strict or release != "2026.2")
 
 
 def hook_rules(dialect: Dialect, *, strict: bool = True) -> HookRules:

@@ -1,13 +1,17 @@
 """The stages of a call, in the order in which they must pass. A stage returns, or refuses.
 
-Each has its own file; this table is the one place that says what comes after what. Here is no policy (`engine`), no
-process (`sandbox`) and no record (`ports`). May import what `apps.firewall.runtime` may.
+`AFTER` follows the run, whether it succeeded or not, before its outcome is on record. Each has its own file; these
+tables are the one place that says what comes after what. Here is no policy (`engine`), no process
+(`sandbox`) and no record (`ports`). May import what `apps.firewall.runtime` may.
 """
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from apps.firewall.runtime.stages.after_hooks import after_hooks_stage
 from apps.firewall.runtime.stages.approval import approval_stage
+from apps.firewall.runtime.stages.before_hooks import before_hooks_stage
+from apps.firewall.runtime.stages.checks import check_again_stage
 from apps.firewall.runtime.stages.decide import decide_stage
 from apps.firewall.runtime.stages.execute import execute_stage
 from apps.firewall.runtime.stages.run import Run
@@ -16,15 +20,24 @@ from apps.firewall.runtime.stages.validate import validate_stage
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One part of a call's run; its name is the phase in the record."""
+    """One part of a call's run; its name is the phase in the record.
+
+    Args:
+        observes: it changes nothing, so that its failure changes nothing either.
+    """
 
     name: str
     run: Callable[[Run], Awaitable[None]]
+    observes: bool = False
 
 
 STAGES: tuple[Stage, ...] = (
     Stage("decide", decide_stage),
     Stage("validate", validate_stage),
+    Stage("before_hooks", before_hooks_stage),
+    Stage("check_again", check_again_stage),
     Stage("approval", approval_stage),
     Stage("execute", execute_stage),
 )
+
+AFTER: tuple[Stage, ...] = (Stage("after_hooks", after_hooks_stage, observes=True),)

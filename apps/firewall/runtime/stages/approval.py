@@ -4,8 +4,9 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from apps.firewall.engine.exec_policy import ExecVerdict, Where, exec_rules, judge
+from apps.firewall.engine.exec_policy import Where, exec_rules, judge
 from apps.firewall.runtime.call import Action, Judgement
+from apps.firewall.runtime.hooks import ApprovalWish
 from apps.firewall.runtime.ports import ApprovalRequest
 from apps.firewall.runtime.stages.run import Run
 from apps.firewall.shell import read_line
@@ -27,7 +28,11 @@ async def approval_stage(run: Run) -> None:
         _check_drift(run, run.approved)
         _check_asked(run)
     elif run.verdict is not None and run.verdict.outcome == "ask":
-        await _ask(run, run.verdict)
+        await _ask(
+            run, Judgement(verdict="ask", layer="exec_policy", rule=run.verdict.reason, reason=run.verdict.message)
+        )
+    elif run.wish is not None:
+        await _ask_for_plugin(run, run.wish)
 
 
 async def _judge_command(run: Run) -> None:
@@ -71,6 +76,7 @@ def _action(run: Run, **command: Any) -> Action:
         context=call.context.to_json(),
         snapshot="" if run.snapshot is None else run.snapshot.digest,
         warnings=[dict(warning) for warning in run.warnings],
+        hook_changes=run.hook_changes,
         **command,
     )
 
@@ -92,15 +98,28 @@ def _check_asked(run: Run) -> None:
         raise run.refuse("action_changed", "since it was queued it needs a person's approval", layer="exec_policy")
 
 
-async def _ask(run: Run, verdict: ExecVerdict) -> None:
+async def _ask_for_plugin(run: Run, wish: ApprovalWish) -> None:
+    """Ask what a plugin wants asked, unless a person said "always" to exactly that; of a command they never can."""
+    if run.verdict is None:
+        approvals = run.ports.approvals
+        grant = await approvals.covering(run.call, run.tool_name, run.call.params, wish.plugin)
+        if grant is not None:
+            await approvals.use(grant, run.call)
+            return
+    reason = wish.description or wish.title or f"the plugin `{wish.plugin}` wants a person asked"
+    await _ask(run, Judgement(verdict="ask", layer="hooks", rule=wish.plugin, reason=reason))
+
+
+async def _ask(run: Run, judgement: Judgement) -> None:
     assert run.action is not None and run.snapshot is not None and run.tool is not None  # noqa: S101
-    run.judgement = Judgement(verdict="ask", layer="exec_policy", rule=verdict.reason, reason=verdict.message)
+    run.judgement = judgement
     request = ApprovalRequest(
         call=run.call,
         action=run.action,
-        verdict=verdict,
+        verdict=run.verdict,
         judgement=run.judgement,
         snapshot=run.snapshot,
+        wish=run.wish,
         sensitive=run.sensitive,
     )
     if run.call.deferral is not None:

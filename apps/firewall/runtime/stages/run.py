@@ -11,6 +11,7 @@ from apps.firewall.errors import FirewallError
 from apps.firewall.runtime.abort import Abort
 from apps.firewall.runtime.call import Action, Asked, Call, Judgement, RefusedError
 from apps.firewall.runtime.definitions import definition_of
+from apps.firewall.runtime.hooks import ApprovalWish
 from apps.firewall.runtime.ports import Note, Ports
 from apps.firewall.tools.parameters import sensitive_of
 from apps.firewall.tools.running import ToolOutcome
@@ -38,6 +39,9 @@ class Run:
     abort: Abort = field(default_factory=Abort)
     outcome: ToolOutcome | None = None
     warnings: list[dict[str, str]] = field(default_factory=list)
+    wish: ApprovalWish | None = None
+    hook_changes: list[dict[str, Any]] = field(default_factory=list)
+    is_rewritten: bool = False
 
     @property
     def sensitive(self) -> tuple[str, ...]:
@@ -67,6 +71,7 @@ class Run:
             snapshot_digest="" if self.snapshot is None else self.snapshot.digest,
             approval_id=self.approval_id,
             sensitive=self.sensitive,
+            changes={"hooks": self.hook_changes} if self.hook_changes else None,
             **more,
         )
 

@@ -1,0 +1,150 @@
+"""Fills the port `Approvals`: what calls ask of people, and what people said once for all."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from django.utils import timezone
+
+from apps.approvals.drafts import ApprovalDraft
+from apps.approvals.grants import grant_used
+from apps.approvals.selectors import grant_covering, grants_for
+from apps.approvals.services import approval_request
+from apps.approvals.states import Decision
+from apps.audit.drafts import EntryDecision
+from apps.firewall.engine.exec_policy import ExecVerdict
+from apps.firewall.runtime.call import Asked, Call, JsonObject, Judgement
+from apps.firewall.runtime.hooks import ApprovalWish
+from apps.firewall.runtime.ports import ApprovalRequest, StandingGrant
+from apps.gateway.database import in_database
+from apps.registry.errors import RegistryError
+from apps.registry.models import Environment
+from apps.registry.selectors import environment_find
+
+HARMFUL = frozenset({"destructive", "download_to_shell", "secret_in_arguments", "writes_outside_workspace"})
+TITLE_LETTERS = 200
+
+
+def sender_of(call: Call) -> str:
+    """Name the person behind a call, as far as the caller says."""
+    context = call.context
+    return context.sender_id or context.sender_username or context.sender_e164 or context.sender_name or ""
+
+
+def entry_decision(judgement: Judgement) -> EntryDecision:
+    return EntryDecision(
+        verdict=judgement.verdict,
+        layer=judgement.layer,
+        label=judgement.label,
+        rule=judgement.rule,
+        reason=judgement.reason,
+    )
+
+
+def environment_named(slug: str) -> Environment:
+    """Find the environment of a call.
+
+    Raises:
+        RegistryError: there is none.
+    """
+    environment = environment_find(slug)
+    if environment is None:
+        raise RegistryError(f"no environment named `{slug}`")
+    return environment
+
+
+class QueueOfPeople:
+    """Fills the port `Approvals`."""
+
+    async def grants(self, call: Call, tool: str) -> Sequence[StandingGrant]:
+        return await in_database(_grants, call, tool)
+
+    async def covering(self, call: Call, tool: str, params: JsonObject, asker: str) -> StandingGrant | None:
+        return await in_database(_covering, call, tool, params, asker)
+
+    async def use(self, grant: StandingGrant, call: Call) -> None:
+        await in_database(_use, grant, call)
+
+    async def ask(self, request: ApprovalRequest) -> Asked:
+        return await in_database(_ask, request)
+
+
+def _grants(call: Call, tool: str) -> list[StandingGrant]:
+    found = grants_for(environment_named(call.environment), call.agent, at=timezone.now(), tool=tool)
+    return [StandingGrant(grant.entry, grant) for grant in found]
+
+
+def _covering(call: Call, tool: str, params: JsonObject, asker: str) -> StandingGrant | None:
+    environment = environment_named(call.environment)
+    found = grant_covering(environment, call.agent, tool=tool, params=params, asked_by=asker, at=timezone.now())
+    return None if found is None else StandingGrant(found.entry, found)
+
+
+def _use(grant: StandingGrant, call: Call) -> None:
+    grant_used(grant.key, at=timezone.now(), call_id=call.id, session_key=call.context.session_key or "")
+
+
+def _ask(request: ApprovalRequest) -> Asked:
+    wish = request.wish
+    draft = _draft(request)
+    if request.verdict is not None:
+        draft = _with_command(draft, request, request.verdict)
+    if wish is not None:
+        draft = _with_wish(draft, wish, is_command=request.verdict is not None)
+    timeout_s = None if wish is None else wish.timeout_ms / 1000
+    approval = approval_request(draft, at=timezone.now(), timeout_s=timeout_s)
+    return Asked(id=approval.pk, expires_at=approval.expires_at)
+
+
+def _draft(request: ApprovalRequest) -> ApprovalDraft:
+    call, action = request.call, request.action
+    return ApprovalDraft(
+        environment=environment_named(call.environment),
+        call_id=call.id,
+        kind="tool",
+        tool=action.tool,
+        action=action.to_json(),
+        agent=call.agent,
+        session_key=call.context.session_key or "",
+        channel=call.context.channel or "",
+        sender=sender_of(call),
+        sender_name=call.context.sender_name or "",
+        sender_is_owner=call.context.sender_is_owner,
+        requester=call.requester or call.actor,
+        severity="normal",
+        host="gateway",
+        params=call.params,
+        asked=entry_decision(request.judgement),
+        snapshot_digest=action.snapshot,
+        trace_id=call.trace_id,
+        sensitive_fields=request.sensitive,
+    )
+
+
+def _with_command(draft: ApprovalDraft, request: ApprovalRequest, verdict: ExecVerdict) -> ApprovalDraft:
+    action = request.action
+    return replace(
+        draft,
+        kind="exec",
+        severity="high" if any(hint.code in HARMFUL for hint in verdict.risks) else "normal",
+        command=str(request.call.params.get("command", "")),
+        argv=action.argv or (),
+        resolved_path=action.executable,
+        cwd=action.cwd,
+        evidence=[{"code": hint.code, "text": hint.text} for hint in (*verdict.evidence, *verdict.risks)],
+        warnings=[verdict.message] if verdict.outcome == "ask" else [],
+        decisions=[each for each in Decision if verdict.may_be_remembered or each != Decision.ALLOW_ALWAYS],
+    )
+
+
+def _with_wish(draft: ApprovalDraft, wish: ApprovalWish, *, is_command: bool) -> ApprovalDraft:
+    """Add what a plugin says. An "always" for a command answers the exec rules, never a plugin."""
+    offered = [each for each in draft.decisions if each in wish.decisions]
+    if is_command:
+        offered = [each for each in offered if each != Decision.ALLOW_ALWAYS]
+    return replace(
+        draft,
+        title=wish.title[:TITLE_LETTERS],
+        severity="high" if wish.severity == "critical" else draft.severity,
+        warnings=[*draft.warnings, *([wish.description] if wish.description else [])],
+        decisions=offered,
+    )
