@@ -3,13 +3,9 @@
 from dataclasses import replace
 
 from apps.firewall.engine.dialect import CatalogueTool, Dialect, dialect_named
-from apps.firewall.tools.builtin.exec import DEFINITION as EXEC
-from apps.firewall.tools.builtin.read import DEFINITION as READ
-from apps.firewall.tools.builtin.write import DEFINITION as WRITE
+from apps.firewall.tools.catalog import BUILTINS
 from apps.firewall.tools.definition import OPEN_SCHEMA, Definition
 from apps.firewall.tools.executors import BuiltinExecutor
-
-BUILT_IN = {definition.name: definition for definition in (READ, WRITE, EXEC)}
 
 
 def catalogue_of(release: str) -> tuple[Definition, ...]:
@@ -23,10 +19,10 @@ def catalogue_of(release: str) -> tuple[Definition, ...]:
 
 
 def _definition(dialect: Dialect, tool: CatalogueTool) -> Definition:
-    built_in = BUILT_IN.get(tool.name)
+    built_in = BUILTINS.get(tool.name)
     is_owners = tool.name in dialect.owner_only
     if built_in is not None:
-        return replace(built_in, section=tool.section, owner_only=is_owners)
+        return replace(built_in.definition_in(dialect.release), section=tool.section, owner_only=is_owners)
     label = tool.label if tool.label != tool.name else tool.name.replace("_", " ").capitalize()
     return Definition(
         name=tool.name, label=label, section=tool.section, parameters=dict(OPEN_SCHEMA), owner_only=is_owners
@@ -35,7 +31,7 @@ def _definition(dialect: Dialect, tool: CatalogueTool) -> Definition:
 
 def executor_of_core(name: str) -> BuiltinExecutor | None:
     """Name what runs a core tool here; None for those that only OpenClaw itself runs."""
-    return BuiltinExecutor() if name in BUILT_IN else None
+    return BuiltinExecutor() if name in BUILTINS else None
 
 
 def groups_of(release: str) -> dict[str, tuple[str, ...]]:

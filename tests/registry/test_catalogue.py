@@ -59,6 +59,11 @@ def test_the_tools_that_ship_here_have_their_schema(environment: Environment) ->
     assert schemas["web_search"] == {"type": "object", "additionalProperties": True}
 
 
+def test_a_tool_has_the_schema_of_the_release(filled: Environment) -> None:
+    names = {"2026.9": ["edits", "path"], "2026.2": ["newText", "oldText", "path"]}
+    assert sorted(selectors.params_schemas(filled)["edit"]["properties"]) == names[filled.dialect]
+
+
 def test_filling_again_changes_nothing(environment: Environment) -> None:
     assert services.registry_fill(environment) == 0
 

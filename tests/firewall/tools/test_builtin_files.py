@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from apps.firewall.tools import confined
 from apps.firewall.tools.catalog import BUILTINS
+from apps.firewall.tools.files.beneath import FILE_LIMIT_BYTES, folder_beneath
 from apps.firewall.tools.running import Command, Place, ToolOutcome
 
 pytestmark = pytest.mark.unhurried
@@ -145,7 +145,7 @@ async def test_what_is_no_readable_text_file_says_so(place: Place) -> None:
 
 async def test_a_file_that_is_too_large_is_refused(place: Place) -> None:
     with Path(place.root, "big").open("wb") as file:
-        file.truncate(confined.FILE_LIMIT_BYTES + 1)
+        file.truncate(FILE_LIMIT_BYTES + 1)
 
     assert code(await call("read", place, path="big")) == "file_too_large"
 
@@ -154,7 +154,7 @@ async def test_a_swap_of_a_folder_for_a_link_during_the_walk_never_leads_out(pla
     root = Path(place.root)
     for _ in range(20):
         (root / "door").mkdir(exist_ok=True)
-        with confined.folder_beneath(place.root, ["door"]) as folder:
+        with folder_beneath(place.root, ["door"]) as folder:
             (root / "door").rmdir()
             (root / "door").symlink_to("..")
             assert os.listdir(folder) == []

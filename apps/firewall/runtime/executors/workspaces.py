@@ -9,7 +9,8 @@ from pathlib import Path
 
 from apps.firewall.errors import FirewallError
 from apps.firewall.runtime.call import Call, JsonObject
-from apps.firewall.tools.confined import RefusedError, folder_beneath, parts_of
+from apps.firewall.tools.files.beneath import folder_beneath, parts_of
+from apps.firewall.tools.files.refusals import RefusedError
 
 PLAIN_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 HASHED_BYTES_LIMIT = 64 * 1024 * 1024
@@ -112,7 +113,7 @@ class Workspaces:
         if wanted is None:
             return root
         try:
-            parts = parts_of(wanted)
+            parts = parts_of(wanted, root)
             with folder_beneath(root, parts):
                 return str(Path(root, *parts))
         except RefusedError as exc:

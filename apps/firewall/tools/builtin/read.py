@@ -1,7 +1,8 @@
 """The tool `read`: lines of one text file in the workspace."""
 
 from apps.firewall.tools.definition import Definition, JsonObject
-from apps.firewall.tools.running import Command, Place, ToolOutcome, run_file_order
+from apps.firewall.tools.file_orders import run_file_order
+from apps.firewall.tools.running import Command, Place, ToolOutcome
 
 DEFINITION = Definition(
     name="read",

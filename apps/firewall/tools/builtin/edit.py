@@ -1,0 +1,67 @@
+"""The tool `edit`: exact replacements in one text file of the workspace."""
+
+from dataclasses import replace
+from typing import Any, Final
+
+from apps.firewall.tools.definition import Definition, JsonObject
+from apps.firewall.tools.file_orders import run_file_order
+from apps.firewall.tools.running import Command, Place, ToolOutcome
+
+TEXT_CHARACTERS: Final = 1_000_000
+_PATH: Final = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 4096,
+    "description": "File to edit, relative to the workspace.",
+}
+_OLD: Final = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": TEXT_CHARACTERS,
+    "description": "Text that stands in the file exactly once, copied as it is there.",
+}
+_NEW: Final = {"type": "string", "maxLength": TEXT_CHARACTERS, "description": "What stands in its place afterwards."}
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+DEFINITION = Definition(
+    name="edit",
+    label="Edit file",
+    description=(
+        "Replace texts in a file of the workspace. Each `oldText` must stand in the file exactly once; all are looked "
+        "for in the file as it is now, and either all are replaced or none."
+    ),
+    section="fs",
+    parameters=_object(
+        {
+            "path": _PATH,
+            "edits": {
+                "type": "array",
+                "minItems": 1,
+                "maxItems": 200,
+                "items": _object({"oldText": _OLD, "newText": _NEW}),
+                "description": "The replacements, which may not overlap.",
+            },
+        }
+    ),
+)
+
+OLDER_DEFINITION = replace(
+    DEFINITION,
+    description="Replace a text in a file of the workspace. `oldText` must stand in the file exactly once.",
+    parameters=_object({"path": _PATH, "oldText": _OLD, "newText": _NEW}),
+)
+"""The tool as the release 2026.2 has it: one replacement a call."""
+
+
+async def run(params: JsonObject, place: Place, command: Command | None = None) -> ToolOutcome:  # noqa: ARG001
+    edits = params.get("edits") or [{"oldText": params["oldText"], "newText": params["newText"]}]
+    return await run_file_order("edit", {"path": params["path"], "edits": edits}, place)
