@@ -30,6 +30,8 @@ KINDS: Mapping[str, tuple[Promise, str]] = {
     "approvals": (_("Exec approvals"), "hand-stop"),
     "approvals_agent": (_("Exec approvals of an agent"), "hand-stop"),
     "allowlist": (_("Exec allowlist"), "list-details"),
+    "permission_grant": (_("Permission grant"), "key"),
+    "content_filter": (_("Content filter"), "filter"),
 }
 LINE_LIMIT = 2000
 KEPT = "extra"  # what a record keeps verbatim, between the places of the members that it models

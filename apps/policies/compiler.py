@@ -23,6 +23,7 @@ from apps.firewall.engine.source import (
 from apps.firewall.engine.warn import MCP_PLUGIN
 from apps.policies.document.secrets import with_masks
 from apps.policies.document.writing import Writer, write_approvals_tree
+from apps.policies.guards import draft_filters, draft_grants
 from apps.policies.models import Channel, ChannelAccount, Profile
 from apps.registry.models import Environment, Tool, ToolSource
 from apps.registry.selectors import tools_offered
@@ -85,6 +86,8 @@ def draft_source(environment: Environment) -> SnapshotSource:
         profile.key: Policy(allow=_names(profile.allow), deny=_names(profile.deny))
         for profile in Profile.objects.filter(environment=environment)
     }
+    source.grants = draft_grants(environment)
+    source.filters = draft_filters(environment)
     source.exec_approvals = whole(with_masks(write_approvals_tree(environment) or {}))
     return source
 

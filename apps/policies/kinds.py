@@ -13,10 +13,12 @@ from apps.policies.models import (
     Channel,
     ChannelAccount,
     ChannelGroup,
+    ContentFilter,
     ExecApprovals,
     ExecApprovalsAgent,
     ExecSettings,
     GlobalPolicy,
+    PermissionGrant,
     Profile,
     ProviderPolicy,
     SenderRule,
@@ -36,6 +38,8 @@ KINDS: Mapping[str, type[PolicyRecord]] = {
     "approvals": ExecApprovals,
     "approvals_agent": ExecApprovalsAgent,
     "allowlist": AllowlistEntry,
+    "permission_grant": PermissionGrant,
+    "content_filter": ContentFilter,
 }
 KIND_OF: Mapping[type[PolicyRecord], str] = {model: kind for kind, model in KINDS.items()}
 

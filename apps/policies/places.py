@@ -1,5 +1,6 @@
 """Where a record stands in its document, also one that is gone."""
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -11,9 +12,11 @@ from apps.policies.models import (
     Channel,
     ChannelAccount,
     ChannelGroup,
+    ContentFilter,
     ExecApprovals,
     ExecApprovalsAgent,
     ExecSettings,
+    PermissionGrant,
     Profile,
     ProviderPolicy,
     SenderRule,
@@ -22,6 +25,7 @@ from apps.policies.models.base import PolicyRecord
 from apps.registry.models import Environment
 
 APPROVALS = "approvals"
+GUARDS: Mapping[type[PolicyRecord], str] = {PermissionGrant: "permissionGrants", ContentFilter: "contentFilters"}
 
 
 class Places:
@@ -52,6 +56,8 @@ class Places:
     def _other(self, record: Any, model: type[PolicyRecord]) -> Path:
         if model is Profile:
             return ("profiles", record.key)
+        if model in GUARDS:
+            return (GUARDS[model], record.key)
         if model is ExecApprovals:
             return (APPROVALS,)
         if model is ExecApprovalsAgent:

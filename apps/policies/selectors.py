@@ -13,6 +13,7 @@ from apps.firewall.engine.snapshot import Snapshot
 from apps.policies.changes import DraftChange, LogEntry, changes_since, draft_mark, history_of, records_changed
 from apps.policies.compiler import compile_draft
 from apps.policies.document.findings import show_path
+from apps.policies.document.guards import write_guards_tree
 from apps.policies.document.members import without_places
 from apps.policies.document.secrets import with_masks, with_notes, with_secrets
 from apps.policies.document.writing import write_approvals_tree, write_tree
@@ -23,8 +24,10 @@ from apps.policies.models import (
     AllowlistEntry,
     Channel,
     ChannelGroup,
+    ContentFilter,
     ExecSettings,
     GlobalPolicy,
+    PermissionGrant,
     Profile,
     ProviderPolicy,
     Publication,
@@ -36,6 +39,7 @@ from apps.policies.profiles import known_profiles
 from apps.policies.snapshots import publication_snapshot, snapshot_loaded
 from apps.registry.models import Environment
 
+DOCUMENTS = ("document", "approvals_document", "guards_document")
 Secrets = Literal["masked", "open", "notes"]
 _SECRETS = {"masked": with_masks, "open": with_secrets, "notes": with_notes}
 
@@ -52,6 +56,7 @@ __all__ = [
     "allowlist",
     "approvals_export",
     "channels",
+    "content_filters",
     "document_export",
     "draft_change_count",
     "draft_changes",
@@ -60,11 +65,13 @@ __all__ = [
     "exec_settings",
     "global_policy",
     "groups",
+    "guards_export",
     "known_profiles",
     "lint",
     "lint_record",
     "live_publication",
     "live_snapshot",
+    "permission_grants",
     "profiles",
     "provider_policies",
     "publication_get",
@@ -85,7 +92,7 @@ __all__ = [
 def publications(environment: Environment) -> QuerySet[Publication]:
     """Every publication, the newest first, without the documents."""
     rows = Publication.objects.filter(environment=environment).select_related("published_by", "rollback_of")
-    return rows.defer("document", "approvals_document", "rollback_of__document", "rollback_of__approvals_document")
+    return rows.defer(*DOCUMENTS, *(f"rollback_of__{name}" for name in DOCUMENTS))
 
 
 def publication_get(publication_id: UUID) -> Publication | None:
@@ -145,6 +152,11 @@ def approvals_export(environment: Environment, *, secrets: Secrets = "masked") -
     """Write the draft's exec approvals document; None when there is none."""
     tree: dict[str, Any] | None = _SECRETS[secrets](write_approvals_tree(environment))
     return tree
+
+
+def guards_export(environment: Environment) -> dict[str, Any]:
+    """Write the draft's grants of permissions and content filters as a document; empty when there are none."""
+    return write_guards_tree(environment)
 
 
 def draft_changes(environment: Environment, *, limit: int = 500) -> list[DraftChange]:
@@ -235,6 +247,16 @@ def allowlist(environment: Environment) -> QuerySet[AllowlistEntry]:
     """Every entry of the exec allowlists with its agent, in document order."""
     rows = AllowlistEntry.objects.select_related("approvals_agent").filter(environment=environment)
     return rows.order_by("approvals_agent__position", "position", "id")
+
+
+def permission_grants(environment: Environment) -> QuerySet[PermissionGrant]:
+    """Every grant of the draft, in the order in which they were made."""
+    return PermissionGrant.objects.filter(environment=environment)
+
+
+def content_filters(environment: Environment) -> QuerySet[ContentFilter]:
+    """Every content filter of the draft, in the order in which masks are applied."""
+    return ContentFilter.objects.filter(environment=environment)
 
 
 def record_get(environment: Environment, kind: str, record_id: UUID) -> PolicyRecord | None:

@@ -13,10 +13,12 @@ from apps.policies.models import (
     Channel,
     ChannelAccount,
     ChannelGroup,
+    ContentFilter,
     ExecApprovals,
     ExecApprovalsAgent,
     ExecSettings,
     GlobalPolicy,
+    PermissionGrant,
     ProviderPolicy,
     SenderRule,
 )
@@ -46,6 +48,8 @@ NATURAL: dict[type[PolicyRecord], tuple[str, ...]] = {
     ExecApprovals: (),
     ExecApprovalsAgent: ("key",),
     AllowlistEntry: ("approvals_agent", "position"),
+    PermissionGrant: ("key",),
+    ContentFilter: ("key",),
 }
 """The fields that make a natural key; the name of a parent stands for the parent's natural key."""
 

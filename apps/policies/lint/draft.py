@@ -8,6 +8,7 @@ from typing import Any
 from apps.firewall.engine.candidates import Candidates
 from apps.firewall.engine.dialect import Dialect, dialect_named
 from apps.firewall.engine.document import write_tool
+from apps.firewall.engine.source import ToolEntry
 from apps.firewall.engine.universe import Universe
 from apps.firewall.engine.warn import server_prefix
 from apps.policies.compiler import tool_entries
@@ -48,8 +49,24 @@ class Draft:
     @cached_property
     def candidates(self) -> Candidates:
         """Every offered tool, and what entries of lists mean among them."""
-        universe = Universe(self.dialect, [write_tool(tool) for tool in tool_entries(self.environment)])
+        universe = Universe(self.dialect, [write_tool(tool) for tool in self.tools])
         return Candidates(universe, universe.full)
+
+    @cached_property
+    def tools(self) -> list[ToolEntry]:
+        """Every offered tool."""
+        return tool_entries(self.environment)
+
+    @cached_property
+    def permissions(self) -> dict[str, tuple[str, ...]]:
+        """What the tools that need permissions ask for, by name."""
+        asked = {tool.name: tuple((tool.traits or {}).get("permissions", ())) for tool in self.tools}
+        return {name: permissions for name, permissions in asked.items() if permissions}
+
+    @cached_property
+    def resource_kinds(self) -> dict[str, frozenset[str]]:
+        """The kinds of resources that each tool names."""
+        return {tool.name: frozenset((tool.traits or {}).get("resources", ())) for tool in self.tools}
 
     @cached_property
     def servers(self) -> tuple[str, ...]:

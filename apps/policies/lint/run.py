@@ -8,6 +8,7 @@ from apps.policies.kinds import kind_of
 from apps.policies.lint.commands import allowlist_remarks
 from apps.policies.lint.draft import Draft
 from apps.policies.lint.findings import LintFinding
+from apps.policies.lint.guards import guard_remarks
 from apps.policies.lint.names import BLOCKS_OF, NameReview
 from apps.policies.lint.reach import Remark, unreached
 from apps.policies.lint.scopes import draft_remarks
@@ -26,6 +27,7 @@ def lint(environment: Environment) -> list[LintFinding]:
         *_name_findings(draft, records),
         *_placed(draft, unreached(draft)),
         *_placed(draft, allowlist_remarks(draft)),
+        *_placed(draft, guard_remarks(draft)),
     ]
     return sorted(found, key=lambda finding: _ORDER[finding.severity])
 
@@ -33,7 +35,12 @@ def lint(environment: Environment) -> list[LintFinding]:
 def lint_record(record: PolicyRecord) -> list[LintFinding]:
     """Review what one record says: its names, and what it does to its neighbours."""
     draft = Draft(record.environment)
-    remarks: Iterable[Remark] = (*unreached(draft), *allowlist_remarks(draft), *draft_remarks(draft))
+    remarks: Iterable[Remark] = (
+        *unreached(draft),
+        *allowlist_remarks(draft),
+        *draft_remarks(draft),
+        *guard_remarks(draft),
+    )
     own = [remark for remark in remarks if remark[0] is not None and remark[0].pk == record.pk]
     return [*_name_findings(draft, [record]), *_placed(draft, own)]
 

@@ -11,6 +11,7 @@ from apps.policies.models.execution import (
     ExecSecurity,
     ExecSettings,
 )
+from apps.policies.models.guards import ContentAction, ContentFilter, ContentWhere, PermissionGrant
 from apps.policies.models.publications import Publication, StoredSnapshot
 from apps.policies.models.scopes import Agent, GlobalPolicy, Profile, ProviderPolicy
 
@@ -27,6 +28,8 @@ DRAFT_MODELS = (
     ExecApprovals,
     ExecApprovalsAgent,
     AllowlistEntry,
+    PermissionGrant,
+    ContentFilter,
 )
 """Every model of the draft, parents before children."""
 
@@ -37,6 +40,9 @@ __all__ = [
     "Channel",
     "ChannelAccount",
     "ChannelGroup",
+    "ContentAction",
+    "ContentFilter",
+    "ContentWhere",
     "ExecApprovals",
     "ExecApprovalsAgent",
     "ExecAsk",
@@ -46,6 +52,7 @@ __all__ = [
     "ExecSettings",
     "GlobalPolicy",
     "GroupKind",
+    "PermissionGrant",
     "Profile",
     "ProviderPolicy",
     "Publication",

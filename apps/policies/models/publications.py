@@ -41,8 +41,8 @@ class StoredSnapshot(models.Model):
 class Publication(models.Model):
     """One publication; the newest of an environment is live.
 
-    `document` and `approvals_document` are the draft as it was (secrets sealed), `log_marks` the last row of
-    each change log that it contains.
+    `document`, `approvals_document` and `guards_document` are the draft as it was (secrets sealed), `log_marks` the
+    last row of each change log that it contains. Publications from before there were guards have no document of them.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -58,6 +58,7 @@ class Publication(models.Model):
     rollback_of = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="rollbacks")
     document = OrderedJSONField()
     approvals_document = OrderedJSONField(null=True)
+    guards_document = OrderedJSONField(null=True)
     log_marks = models.JSONField(default=dict)
 
     class Meta:

@@ -14,6 +14,7 @@ from apps.policies.actors import By, actor_of, logged_as
 from apps.policies.document.approvals import parse_approvals
 from apps.policies.document.current import to_current
 from apps.policies.document.findings import Diagnostic, Findings, Path
+from apps.policies.document.guards import GUARD_MODELS, parse_guards
 from apps.policies.document.parsing import Parser, kept_places
 from apps.policies.document.reading import check_tree, read_tree
 from apps.policies.document.reconcile import APPROVALS_MODELS, DOCUMENT_MODELS, Reconciler
@@ -48,13 +49,19 @@ class _Wanted:
 
 
 def document_import(
-    environment: Environment, text: Text | None, *, by: By, approvals: Text | None = None
+    environment: Environment,
+    text: Text | None,
+    *,
+    by: By,
+    approvals: Text | None = None,
+    guards: Text | None = None,
 ) -> ImportReport:
     """Make a document the draft of an environment; profiles of our own stay.
 
     Args:
         text: `openclaw.json` as JSON5; None leaves what it describes untouched.
         approvals: the exec approvals document, the same.
+        guards: the document of grants and content filters, the same.
     Raises:
         DocumentInvalidError: every mistake with its path; nothing has changed.
     """
@@ -65,16 +72,22 @@ def document_import(
             wanted.append(_read_document(environment, lambda findings: read_tree(text, findings)))
         if approvals is not None:
             wanted.append(_read_approvals(environment, lambda findings: read_tree(approvals, findings)))
+        if guards is not None:
+            wanted.append(_read_guards(lambda findings: read_tree(guards, findings)))
         return _apply(environment, wanted, by=by, reason="import", message=_("the document has mistakes"))
 
 
-def document_check(environment: Environment, text: Text | None, *, approvals: Text | None = None) -> list[Diagnostic]:
+def document_check(
+    environment: Environment, text: Text | None, *, approvals: Text | None = None, guards: Text | None = None
+) -> list[Diagnostic]:
     """Say what an import would say, without importing."""
     wanted = []
     if text is not None:
         wanted.append(_read_document(environment, lambda findings: read_tree(text, findings)))
     if approvals is not None:
         wanted.append(_read_approvals(environment, lambda findings: read_tree(approvals, findings)))
+    if guards is not None:
+        wanted.append(_read_guards(lambda findings: read_tree(guards, findings)))
     return [item for part in wanted for item in part.findings.items]
 
 
@@ -93,11 +106,13 @@ def draft_discard(environment: Environment, *, by: By, publication: Publication 
         if publication.environment_id != environment.pk:
             raise DocumentInvalidError(_("the publication belongs to another environment"))
         document, approvals = publication.document, publication.approvals_document
+        guards = publication.guards_document or {}
         wanted = [_read_document(environment, lambda findings: check_tree(document, findings), is_ours=True)]
         if approvals is None:
             wanted.append(_Wanted([], APPROVALS_MODELS, Findings()))
         else:
             wanted.append(_read_approvals(environment, lambda findings: check_tree(approvals, findings), is_ours=True))
+        wanted.append(_read_guards(lambda findings: check_tree(guards, findings)))
         return _apply(environment, wanted, by=by, reason="discard", message=_("the publication cannot be read back"))
 
 
@@ -129,6 +144,12 @@ def _read_approvals(
         rows = parse_approvals(tree, findings)
         _finish(rows, write_approvals_tree(environment), findings)
     return _Wanted(rows, APPROVALS_MODELS, findings)
+
+
+def _read_guards(read: Callable[[Findings], dict[str, Any] | None]) -> _Wanted:
+    findings = Findings(prefix="guards:")
+    tree = read(findings)
+    return _Wanted([] if tree is None else parse_guards(tree, findings), GUARD_MODELS, findings)
 
 
 def _finish(rows: list[Row], present: dict[str, Any] | None, findings: Findings) -> None:

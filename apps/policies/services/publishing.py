@@ -15,6 +15,7 @@ from apps.keys.signing import sign
 from apps.policies.actors import By, actor_of, person_of
 from apps.policies.changes import log_marks
 from apps.policies.compiler import compile_draft
+from apps.policies.document.guards import write_guards_tree
 from apps.policies.document.writing import write_approvals_tree, write_tree
 from apps.policies.errors import PublicationConflictError, PublicationRefusedError
 from apps.policies.lint import blocking_findings
@@ -48,6 +49,7 @@ def publish(environment: Environment, *, by: By, message: str, expected_live: st
             message=message.strip(),
             document=write_tree(environment),
             approvals_document=write_approvals_tree(environment),
+            guards_document=write_guards_tree(environment),
             log_marks=log_marks(),
         )
         return _add(publication, by, EntryKind.PUBLISH)
@@ -81,6 +83,7 @@ def rollback(
             rollback_of=publication,
             document=publication.document,
             approvals_document=publication.approvals_document,
+            guards_document=publication.guards_document,
             log_marks=publication.log_marks,
         )
         return _add(again, by, EntryKind.ROLLBACK)

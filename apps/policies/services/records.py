@@ -24,10 +24,12 @@ from apps.policies.models import (
     Channel,
     ChannelAccount,
     ChannelGroup,
+    ContentFilter,
     ExecApprovals,
     ExecApprovalsAgent,
     ExecSettings,
     GlobalPolicy,
+    PermissionGrant,
     Profile,
     ProviderPolicy,
     SenderRule,
@@ -174,6 +176,16 @@ def allowlist_entry_create(
         if holder is None:
             holder = _create(ExecApprovalsAgent(environment=environment, key=agent), {}, by)
         return _create(AllowlistEntry(environment=environment, approvals_agent=holder, pattern=pattern), fields, by)
+
+
+def permission_grant_create(environment: Environment, key: str, *, by: By, **fields: Any) -> PermissionGrant:
+    """Add a grant of permissions."""
+    return _add(PermissionGrant(environment=environment, key=key), fields, by)
+
+
+def content_filter_create(environment: Environment, key: str, *, by: By, **fields: Any) -> ContentFilter:
+    """Add a content filter."""
+    return _add(ContentFilter(environment=environment, key=key), fields, by)
 
 
 def _add(record: Record, fields: Mapping[str, Any], by: By) -> Record:
