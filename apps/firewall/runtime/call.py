@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Final, Literal
 from uuid import UUID
 
 from apps.firewall.engine.context import CallContext
@@ -83,6 +83,7 @@ class CallResult:
         phases: milliseconds by stage.
         asked: set while the call waits for a person.
         warnings: what the caller ought to know although the call went on, as `{"path", "code", "message"}`.
+        facts: of the result, as `results.Settled` has them.
     """
 
     call_id: UUID
@@ -94,6 +95,7 @@ class CallResult:
     phases: Mapping[str, int] = field(default_factory=dict)
     asked: Asked | None = None
     warnings: tuple[Mapping[str, str], ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 class RefusedError(FirewallError):
@@ -110,9 +112,19 @@ class RefusedError(FirewallError):
         self.details = details or []
 
 
+TOOL_ERROR_STATUS: Final[Mapping[str, int]] = {"tool_input_invalid": 400, "tool_authorization_denied": 403}
+"""Errors of tools that say whose mistake it was -> the status that HTTP has for it."""
+
+
 def error_object(code: str, message: str, details: list[dict[str, str]] | None = None) -> dict[str, Any]:
     """Write an error in the one shape of all doors."""
     return {"code": code, "message": message, "details": details or []}
+
+
+def tool_error(error: Mapping[str, str]) -> dict[str, Any]:
+    """Write what a tool said went wrong, with a status where it says whose mistake it was."""
+    status = TOOL_ERROR_STATUS.get(error["code"])
+    return error_object(error["code"], error["message"]) | ({} if status is None else {"status": status})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,13 +2,23 @@
 
 import asyncio
 from collections.abc import Coroutine
+from dataclasses import replace
 from typing import Any, TypeVar
 from uuid import UUID
 
 from apps.firewall.errors import FirewallError
 from apps.firewall.runtime.abort import Abort, CallAbortedError
-from apps.firewall.runtime.call import Action, Call, CallResult, Judgement, RefusedError, error_object
-from apps.firewall.runtime.ports import Ports
+from apps.firewall.runtime.call import (
+    Action,
+    Call,
+    CallResult,
+    JsonObject,
+    Judgement,
+    RefusedError,
+    error_object,
+    tool_error,
+)
+from apps.firewall.runtime.ports import Note, Ports
 from apps.firewall.runtime.stages import AFTER, STAGES, Stage
 from apps.firewall.runtime.stages.run import Run
 from apps.firewall.tools.running import ToolOutcome
@@ -113,7 +123,7 @@ async def _followed(run: Run, stage: Stage) -> None:
     else:
         return
     if not stage.observes:
-        run.outcome = ToolOutcome(ended="failed", error=error)
+        run.outcome, run.settled = ToolOutcome(ended="failed", error=error), None
 
 
 async def _ended(run: Run) -> CallResult:
@@ -121,15 +131,8 @@ async def _ended(run: Run) -> CallResult:
         await _followed(run, stage)
     outcome = run.outcome
     assert outcome is not None  # noqa: S101 - the last stage
-    error = None if outcome.error is None else error_object(outcome.error["code"], outcome.error["message"])
-    note = run.note(
-        "call_outcome",
-        outcome.ended,
-        result=outcome.result,
-        error=error,
-        duration_ms=_elapsed(run),
-        phases=run.phases,
-    )
+    error = None if outcome.error is None else tool_error(outcome.error)
+    note = _outcome_note(run, outcome, error)
     for pause_s in (*RETRY_OUTCOME_S, None):
         try:
             await run.ports.ledger.record(note)
@@ -140,7 +143,18 @@ async def _ended(run: Run) -> CallResult:
                 return _result(run, "unknown", error=error_object(exc.code, message))
             await asyncio.sleep(pause_s)
     status: Any = outcome.ended
-    return _result(run, status, result=outcome.result, error=error)
+    facts = {} if run.settled is None else run.settled.facts
+    return _result(run, status, result=outcome.result, error=error, facts=facts)
+
+
+def _outcome_note(run: Run, outcome: ToolOutcome, error: JsonObject | None) -> Note:
+    note = run.note("call_outcome", outcome.ended, error=error, duration_ms=_elapsed(run), phases=run.phases)
+    settled = run.settled
+    if settled is None or outcome.result is None:
+        return replace(note, result=outcome.result)
+    facts = {"result": dict(settled.facts)} if settled.is_less else {}
+    changes = {**(note.changes or {}), **facts} or None
+    return replace(note, result=settled.kept, masked=settled.notes, changes=changes)
 
 
 async def _whatever_happens(work: Coroutine[Any, Any, T]) -> T:

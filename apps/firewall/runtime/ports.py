@@ -11,8 +11,10 @@ from apps.firewall.engine.exec_policy.allowlist import FileSystem
 from apps.firewall.engine.snapshot import Snapshot
 from apps.firewall.engine.source import ToolEntry
 from apps.firewall.errors import FirewallError
+from apps.firewall.redaction import MaskNote
 from apps.firewall.runtime.call import Action, Asked, Call, JsonObject, Judgement
 from apps.firewall.runtime.hooks import ApprovalWish, Hook, HookReport, Rewrites
+from apps.firewall.runtime.results import ResultRules
 from apps.firewall.tools.running import ToolOutcome
 
 
@@ -21,7 +23,9 @@ class Note:
     """One entry for the ledger: a refusal, an intent just before a run, or an outcome before the answer.
 
     Args:
-        changes: what others did to the call on its way, such as `{"hooks": […]}`; None for nothing.
+        masked: what was masked in `result`; None for a result that still is as the tool gave it.
+        changes: what became of the call on its way, such as `{"hooks": […]}`, and of its result, `{"result": {…}}`,
+            where the record keeps less than all of it; None for nothing.
     """
 
     kind: Literal["denial", "call_intent", "call_outcome"]
@@ -36,6 +40,7 @@ class Note:
     snapshot_digest: str = ""
     approval_id: UUID | None = None
     sensitive: tuple[str, ...] = ()
+    masked: tuple[MaskNote, ...] | None = None
     changes: JsonObject | None = None
 
 
@@ -264,4 +269,5 @@ class Ports:
     clock: Clock
     tool_states: ToolStates = field(default_factory=AsPublished)
     hooks: Hooks = field(default_factory=NoHooks)
+    results: ResultRules = field(default_factory=ResultRules)
     queue: Queue = field(default_factory=NoQueue)

@@ -39,6 +39,11 @@ class Settled:
     notes: tuple[MaskNote, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def is_less(self) -> bool:
+        """Say whether callers or the record get less than the tool gave."""
+        return bool(self.facts.get("truncated")) or "digest" in self.facts
+
 
 def settle(outcome: ToolOutcome, rules: ResultRules, *, limit: int, sensitive: Collection[str] = ()) -> Settled:
     """Mask an outcome and cut it, for callers and for the record.
@@ -62,7 +67,7 @@ def settle(outcome: ToolOutcome, rules: ResultRules, *, limit: int, sensitive: C
     size, masked, notes = _masked(plain, rules, max(limit, rules.kept_bytes), sensitive)
     kept = _kept(masked, plain, rules.kept_bytes)
     shown = _shown(masked, plain, limit)
-    facts = {
+    facts: dict[str, Any] = {
         "characters": size,
         "shown": shown.kept,
         "limit": limit,

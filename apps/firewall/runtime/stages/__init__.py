@@ -14,6 +14,7 @@ from apps.firewall.runtime.stages.before_hooks import before_hooks_stage
 from apps.firewall.runtime.stages.checks import check_again_stage
 from apps.firewall.runtime.stages.decide import decide_stage
 from apps.firewall.runtime.stages.execute import execute_stage
+from apps.firewall.runtime.stages.results import results_stage
 from apps.firewall.runtime.stages.run import Run
 from apps.firewall.runtime.stages.validate import validate_stage
 
@@ -40,4 +41,7 @@ STAGES: tuple[Stage, ...] = (
     Stage("execute", execute_stage),
 )
 
-AFTER: tuple[Stage, ...] = (Stage("after_hooks", after_hooks_stage, observes=True),)
+AFTER: tuple[Stage, ...] = (
+    Stage("results", results_stage),
+    Stage("after_hooks", after_hooks_stage, observes=True),
+)

@@ -13,6 +13,7 @@ from apps.firewall.runtime.call import Action, Asked, Call, Judgement, RefusedEr
 from apps.firewall.runtime.definitions import definition_of
 from apps.firewall.runtime.hooks import ApprovalWish
 from apps.firewall.runtime.ports import Note, Ports
+from apps.firewall.runtime.results import Settled
 from apps.firewall.tools.parameters import sensitive_of
 from apps.firewall.tools.running import ToolOutcome
 from apps.firewall.tools.sensitive import sent_places
@@ -38,6 +39,7 @@ class Run:
     is_queued: bool = False
     abort: Abort = field(default_factory=Abort)
     outcome: ToolOutcome | None = None
+    settled: Settled | None = None
     warnings: list[dict[str, str]] = field(default_factory=list)
     wish: ApprovalWish | None = None
     hook_changes: list[dict[str, Any]] = field(default_factory=list)
