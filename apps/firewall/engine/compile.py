@@ -117,11 +117,15 @@ class Engine:
         """Return the tool that a name means, or None."""
         return self.universe.canonical_name(name)
 
+    def own_settings(self, agent_id: str) -> Mapping[str, Any]:
+        """Return the runtime's settings that an agent has of its own; those of everybody are `settings`."""
+        agent = (self.agents or {}).get(normalize_agent_id(agent_id))
+        return agent.settings if agent else _NOTHING
+
     def exec_settings(self, agent_id: str) -> ExecSettings:
         """Return the settings of command execution that hold for an agent."""
         name = normalize_agent_id(agent_id)
-        agent = (self.agents or {}).get(name)
-        own = agent.settings if agent else _NOTHING
+        own = self.own_settings(name)
         return read_exec_settings(name, self.settings, own, self.exec_approvals, modes=self.dialect.agent_entries)
 
     def _sole_agent(self) -> str | None:

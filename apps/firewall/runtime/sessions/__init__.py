@@ -1,0 +1,28 @@
+"""KEEPS a session to its bounds: what is remembered of one, its budgets, and what a call meets in it.
+
+Pure functions over a frozen `SessionState`: `enter` before a call, `leave` after it, `turn_away` when it was refused
+elsewhere. Loops are found by `apps.firewall.runtime.loops`. Knows no clock and no store: a record room keeps the state
+and hands it to these functions one call at a time.
+"""
+
+from apps.firewall.runtime.sessions.naming import SessionName, SessionPlace, place_of
+from apps.firewall.runtime.sessions.outcomes import LoopOutcome, loop_outcome
+from apps.firewall.runtime.sessions.rules import Entrance, InSession, SessionCall, Stop, enter, leave, turn_away
+from apps.firewall.runtime.sessions.state import Budgets, SessionState
+
+__all__ = [
+    "Budgets",
+    "Entrance",
+    "InSession",
+    "LoopOutcome",
+    "SessionCall",
+    "SessionName",
+    "SessionPlace",
+    "SessionState",
+    "Stop",
+    "enter",
+    "leave",
+    "loop_outcome",
+    "place_of",
+    "turn_away",
+]
