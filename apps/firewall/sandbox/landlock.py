@@ -1,4 +1,4 @@
-"""Which files a command may use, held by the kernel (Landlock). Standard library only; `supervisor.py` loads it.
+"""Which files a command may use, held by the kernel (Landlock). Standard library only.
 
 A command reads and runs what the system's own folders hold, reads a handful of files that every program wants, and
 reads, writes and makes files below its workspace and a temporary folder of its own. Everything else is refused:
@@ -19,11 +19,13 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from apps.firewall.sandbox.kernel import system_call
+
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 MACHINES = {"x86_64", "aarch64"}
 PROBE_VERSION = 1
 RULE_PATH_BENEATH = 1
-SCOPE_SIGNAL = 1 << 1
+SCOPE_ABSTRACT_SOCKET, SCOPE_SIGNAL = 1 << 0, 1 << 1
 SCOPE_ABI = 6
 
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
@@ -82,15 +84,15 @@ def confinement() -> Confinement:
     if sys.platform != "linux" or os.uname().machine not in MACHINES:
         return Confinement(0, "Landlock is used on Linux, x86-64 and arm64, only")
     try:
-        return Confinement(_call(CREATE_RULESET, None, 0, PROBE_VERSION))
+        return Confinement(system_call(CREATE_RULESET, None, 0, PROBE_VERSION))
     except OSError as exc:
         return Confinement(0, f"the kernel has no Landlock or has it switched off ({exc.strerror})")
 
 
-def programs(python_folders: Sequence[str], workspace: str) -> list[str]:
+def programs(python_folders: Sequence[str], workspace: str = "") -> list[str]:
     """List the folders whose files a command may read and run.
 
-    Should the workspace lie in one of them, the branch that leads to it is left out: the keys and the workspaces of
+    Should a workspace lie in one of them, the branch that leads to it is left out: the keys and the workspaces of
     others are its neighbours.
     """
     found: list[str] = []
@@ -107,31 +109,48 @@ def is_beneath(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
-def ruleset(abi: int, *, runnable: Sequence[str], readable: Sequence[str], writable: Sequence[str]) -> int:
-    """Make the rules of one command, as a descriptor for `restrict`. A path that cannot be found gets no rule.
+def ruleset(abi: int, runnable: Sequence[str]) -> int:
+    """Begin the rules of one command, as a descriptor for `allow` and `restrict`: programs, settings and devices.
 
     Args:
-        runnable: folders and files to read and run.
-        readable: further ones to read.
-        writable: folders to do anything in; each must be there.
+        runnable: folders and files to read and run. A path that cannot be found gets no rule.
     Raises:
         OSError: the kernel did not take the rules.
     """
-    handled = (1 << RIGHTS_BY_ABI.get(abi, max(RIGHTS_BY_ABI.values()))) - 1
-    attribute = RulesetAttribute(handled, 0, SCOPE_SIGNAL if abi >= SCOPE_ABI else 0)
+    attribute = RulesetAttribute(_handled(abi), 0, SCOPE_SIGNAL | SCOPE_ABSTRACT_SOCKET if abi >= SCOPE_ABI else 0)
     size = ctypes.sizeof(attribute) if attribute.scoped else 8  # older kernels know the first member only
-    rules = _call(CREATE_RULESET, ctypes.byref(attribute), size, 0)
+    rules = system_call(CREATE_RULESET, ctypes.byref(attribute), size, 0)
     try:
-        for rights, paths in ((RUNNING, runnable), (READING, (*SETTINGS, *readable)), (DEVICE, DEVICES)):
-            for path in paths:
-                with contextlib.suppress(FileNotFoundError, NotADirectoryError, PermissionError):
-                    add_rule(rules, path, rights & handled)
-        for path in writable:
-            add_rule(rules, path, handled & ~NOT_IN_WORKSPACE)
+        for rights, paths in ((RUNNING, runnable), (READING, SETTINGS), (DEVICE, DEVICES)):
+            _add_found(rules, paths, rights & _handled(abi))
     except OSError:
         os.close(rules)
         raise
     return rules
+
+
+def allow(rules: int, abi: int, *, readable: Sequence[str], writable: Sequence[str]) -> None:
+    """Add what only this command may use.
+
+    Args:
+        readable: files and folders to read. A path that cannot be found gets no rule.
+        writable: folders to do anything in; each must be there.
+    Raises:
+        OSError: the kernel did not take the rules.
+    """
+    _add_found(rules, readable, READING & _handled(abi))
+    for path in writable:
+        add_rule(rules, path, _handled(abi) & ~NOT_IN_WORKSPACE)
+
+
+def _handled(abi: int) -> int:
+    return int((1 << RIGHTS_BY_ABI.get(abi, max(RIGHTS_BY_ABI.values()))) - 1)
+
+
+def _add_found(rules: int, paths: Sequence[str], rights: int) -> None:
+    for path in paths:
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+            add_rule(rules, path, rights)
 
 
 def add_rule(rules: int, path: str, rights: int) -> None:
@@ -141,7 +160,7 @@ def add_rule(rules: int, path: str, rights: int) -> None:
         if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
             rights &= OF_FILES
         rule = PathBeneath(rights, descriptor)
-        _call(ADD_RULE, rules, RULE_PATH_BENEATH, ctypes.byref(rule), 0)
+        system_call(ADD_RULE, rules, RULE_PATH_BENEATH, ctypes.byref(rule), 0)
     finally:
         os.close(descriptor)
 
@@ -149,15 +168,4 @@ def add_rule(rules: int, path: str, rights: int) -> None:
 def restrict(rules: int) -> None:
     """Hold this process, and all it starts, to the rules for good; it must have given up new privileges before."""
     add_rule(rules, f"/proc/{os.getpid()}", READING)
-    _call(RESTRICT_SELF, rules, 0)
-
-
-def _call(number: int, *arguments: object) -> int:
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.syscall.restype = ctypes.c_long
-    words = [ctypes.c_long(each) if isinstance(each, int) else each for each in arguments]
-    answer = int(libc.syscall(ctypes.c_long(number), *words))
-    if answer < 0:
-        code = ctypes.get_errno()
-        raise OSError(code, os.strerror(code))
-    return answer
+    system_call(RESTRICT_SELF, rules, 0)

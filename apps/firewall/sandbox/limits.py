@@ -2,26 +2,35 @@
 
 from dataclasses import dataclass, fields
 
+MEGABYTE = 1024 * 1024
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Bounds for one run; every process of the tree has the per-process ones.
+    """Bounds for one run.
+
+    The kernel holds each process of the tree to those that it knows for a process, at once. The tree as a whole is
+    looked at fifty times a second, and is ended when it uses more together.
 
     Args:
-        cpu_s: seconds of CPU of each process.
-        memory_bytes: address space of each process.
+        cpu_s: seconds of CPU of each process, and of the tree.
+        memory_bytes: address space of each process; memory that the tree really has.
         file_bytes: size of a file it writes.
         open_files: open descriptors of each process.
         processes: processes alive at once in the tree.
+        threads: threads alive at once in the tree.
+        written_bytes: what the tree writes to disks altogether.
     Raises:
         ValueError: one of them is below 1.
     """
 
     cpu_s: int = 30
-    memory_bytes: int = 512 * 1024 * 1024
-    file_bytes: int = 10 * 1024 * 1024
+    memory_bytes: int = 512 * MEGABYTE
+    file_bytes: int = 10 * MEGABYTE
     open_files: int = 100
     processes: int = 64
+    threads: int = 256
+    written_bytes: int = 256 * MEGABYTE
 
     def __post_init__(self) -> None:
         for each in fields(self):

@@ -2,24 +2,15 @@
 
 import asyncio
 import contextlib
-import json
 import shutil
-import socket
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from apps.firewall.sandbox.forkserver import forkserver
 from apps.firewall.sandbox.limits import Limits
-from apps.firewall.sandbox.process import (
-    CHUNK_BYTES,
-    Capture,
-    Captured,
-    Ended,
-    end_supervisor,
-    order_of,
-    start_supervisor,
-    take_report,
-)
+from apps.firewall.sandbox.process import Capture, Captured, Ended, order_of
+from apps.firewall.sandbox.supervised import CHUNK_BYTES, Supervised
 
 LEAVE_S = 0.3
 WATCH_S = 0.1
@@ -31,21 +22,19 @@ class PipedProcess:
     Its tree has ended when `ended` is set; `how` and `error` say how then, in the words of `ProcessResult`.
     """
 
-    def __init__(self, supervisor: asyncio.subprocess.Process, control: socket.socket, error_limit_bytes: int) -> None:
+    def __init__(self, supervised: Supervised, error_limit_bytes: int) -> None:
         self.ended = asyncio.Event()
         self.how: Ended = "lost"
         self.exit_code: int | None = None
         self.signal: int | None = None
         self.error = ""
-        self._supervisor = supervisor
-        self._control = control
+        self._supervised = supervised
         self._errors = Capture(error_limit_bytes)
         self._keeping = asyncio.create_task(self._keep_errors())
 
     async def read(self) -> bytes:
         """Wait for the next part of the output, at most `CHUNK_BYTES`; empty when there will be none."""
-        stream = self._supervisor.stdout
-        return b"" if stream is None else await stream.read(CHUNK_BYTES)
+        return await self._supervised.stdout.read(CHUNK_BYTES)
 
     async def write(self, content: bytes) -> None:
         """Hand something to the input.
@@ -53,7 +42,7 @@ class PipedProcess:
         Raises:
             ConnectionError: the command does not read any more.
         """
-        stream = self._supervisor.stdin
+        stream = self._supervised.stdin
         if stream is None or stream.is_closing():
             raise BrokenPipeError("the input is closed")
         stream.write(content)
@@ -65,10 +54,8 @@ class PipedProcess:
 
     async def follow(self, order: Mapping[str, Any]) -> None:
         """Give the order and wait for the report. For `piped_process` only."""
-        loop = asyncio.get_running_loop()
-        with contextlib.suppress(ConnectionError):
-            await loop.sock_sendall(self._control, json.dumps(order).encode() + b"\n")
-        report = await take_report(self._control)
+        await self._supervised.order(order)
+        report = await self._supervised.report()
         self.how = report.get("ended", "lost")
         self.exit_code, self.signal = report.get("exit_code"), report.get("signal")
         self.error = report.get("error", "")
@@ -76,13 +63,13 @@ class PipedProcess:
 
     async def leave(self) -> None:
         """Close the input, wait a moment for it to end by itself, then end the tree. For `piped_process` only."""
-        if self._supervisor.stdin is not None:
-            self._supervisor.stdin.close()
+        if self._supervised.stdin is not None:
+            self._supervised.stdin.close()
         draining = asyncio.create_task(self._drain())
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(LEAVE_S):
                 await self.ended.wait()
-        await end_supervisor(self._supervisor)
+        await self._supervised.end()
         await asyncio.gather(draining, self._keeping)
 
     async def _drain(self) -> None:
@@ -92,8 +79,7 @@ class PipedProcess:
                 pass
 
     async def _keep_errors(self) -> None:
-        stream = self._supervisor.stderr
-        while stream is not None and (part := await stream.read(CHUNK_BYTES)):
+        while part := await self._supervised.stderr.read(CHUNK_BYTES):
             self._errors.add(part)
 
 
@@ -106,10 +92,7 @@ async def piped_process(
     limits: Limits,
     time_limit_s: float,
     error_limit_bytes: int,
-    executable: str | None = None,
-    workspace: str | None = None,
-    readable: Sequence[str] = (),
-    network: bool = True,
+    **held: Any,
 ) -> AsyncIterator[PipedProcess]:
     """Run a command and speak with it while the block lasts; after it the whole tree has ended.
 
@@ -119,29 +102,16 @@ async def piped_process(
     Args:
         time_limit_s: after which it is ended, however busy it is.
         error_limit_bytes: kept of the error stream.
+        held: what `order_of` takes, too.
     """
-    order = order_of(
-        argv,
-        cwd=cwd,
-        env=env,
-        limits=limits,
-        time_limit_s=time_limit_s,
-        executable=executable,
-        workspace=workspace,
-        readable=readable,
-        network=network,
-    )
-    ours, theirs = socket.socketpair()
-    with contextlib.closing(ours), contextlib.closing(theirs):
-        ours.setblocking(False)
-        supervisor = await start_supervisor(theirs.fileno(), has_input=True)
-        theirs.close()
-        process = PipedProcess(supervisor, ours, error_limit_bytes)
-        following = asyncio.create_task(process.follow({**order, "watch_s": WATCH_S}))
-        try:
-            yield process
-        finally:
-            await asyncio.shield(_end(process, following, order["temporary"]))
+    order = order_of(argv, cwd=cwd, env=env, limits=limits, time_limit_s=time_limit_s, **held)
+    supervised = await Supervised.begin(forkserver(), has_input=True)
+    process = PipedProcess(supervised, error_limit_bytes)
+    following = asyncio.create_task(process.follow({**order, "watch_s": WATCH_S}))
+    try:
+        yield process
+    finally:
+        await asyncio.shield(_end(process, following, order["temporary"]))
 
 
 async def _end(process: PipedProcess, following: asyncio.Task[None], temporary: str) -> None:

@@ -1,10 +1,8 @@
 """Keep the server's own memory and environment from the commands that its user runs."""
 
-import ctypes
-import os
 import sys
 
-PR_SET_DUMPABLE = 4
+from apps.firewall.sandbox.kernel import PR_SET_DUMPABLE, prctl
 
 
 def hide_process() -> None:
@@ -19,7 +17,4 @@ def hide_process() -> None:
     """
     if sys.platform != "linux":
         return
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
-        code = ctypes.get_errno()
-        raise OSError(code, os.strerror(code))
+    prctl(PR_SET_DUMPABLE, 0)

@@ -2,12 +2,9 @@
 
 import asyncio
 import contextlib
-import json
 import os
 import secrets
 import shutil
-import signal
-import socket
 import sys
 import tempfile
 import time
@@ -16,17 +13,28 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from apps.firewall.sandbox.bubblewrap import bubblewrap
+from apps.firewall.sandbox.forkserver import forkserver
 from apps.firewall.sandbox.landlock import confinement
 from apps.firewall.sandbox.limits import Limits
+from apps.firewall.sandbox.seccomp import seccomp_problem
+from apps.firewall.sandbox.supervised import CHUNK_BYTES, GRACE_S, Supervised
 
-SUPERVISOR = str(Path(__file__).with_name("supervisor.py"))
-GRACE_S = 3.0
-CHUNK_BYTES = 65536
-# Of our own interpreter, which runs the file tools. Not its whole prefix: an installation may live in that.
-PYTHON_FOLDERS = [f"{prefix}/{part}" for prefix in (sys.prefix, sys.base_prefix) for part in ("bin", "lib", "lib64")]
 PYTHON_SETTINGS = f"{sys.prefix}/pyvenv.cfg"
+INSTALLATION = str(Path(__file__).resolve().parents[3])
 
-Ended = Literal["ended", "timed_out", "process_limit", "stopped", "not_started", "not_confined", "lost"]
+Ended = Literal[
+    "ended",
+    "timed_out",
+    "process_limit",
+    "memory_limit",
+    "cpu_limit",
+    "disk_limit",
+    "stopped",
+    "not_started",
+    "not_confined",
+    "lost",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +57,10 @@ class ProcessResult:
     """How a run went.
 
     Args:
-        ended: `ended` by itself, `timed_out`, `process_limit` (too many processes at once), `stopped` (told to
-            end), `not_started` (`error` says why), `not_confined` (it did not start, because it cannot be held to its
-            files; `error` says why), `lost` (nobody knows: the supervisor was killed).
+        ended: `ended` by itself, `timed_out`, `process_limit` (too many processes or threads at once),
+            `memory_limit`, `cpu_limit` and `disk_limit` (the tree used more than it may), `stopped` (told to end),
+            `not_started` (`error` says why), `not_confined` (it did not start, because it cannot be held; `error` says
+            why), `lost` (nobody knows: the supervisor was killed).
         exit_code: of the command itself, when it ended by itself.
         signal: the signal that ended the command, when one did.
         cpu_ms: CPU of the whole tree.
@@ -98,15 +107,10 @@ async def run_process(
     time_limit_s: float,
     output_limit_bytes: int,
     stdin: bytes | None = None,
-    executable: str | None = None,
-    workspace: str | None = None,
-    readable: Sequence[str] = (),
-    network: bool = True,
+    program: str = "",
+    **held: Any,
 ) -> ProcessResult:
     """Run a command without a shell, with nothing inherited, and wait until its whole tree has ended.
-
-    Where the kernel has Landlock (`landlock.confinement()`), it uses files of the system, of its workspace and of a
-    temporary folder of its own only; `landlock.py` says which.
 
     Args:
         argv: the command; `argv[0]` is what it is told its name is.
@@ -114,37 +118,23 @@ async def run_process(
         env: its whole environment, but for TMPDIR: that names a folder which is gone after the run.
         output_limit_bytes: kept of stdout, and as much of stderr.
         stdin: what it may read; an empty device when None.
-        executable: absolute path of the file to run; `argv[0]` when None.
-        workspace: folder below which it may do anything with files; `cwd` when None.
-        readable: further files and folders it may read.
-        network: whether it has the server's network, or none at all.
+        program: a Python file, run by the interpreter `argv[0]` in a fork that has it loaded, instead of `argv`.
+        held: what `order_of` takes, too.
     Raises:
         asyncio.CancelledError: the caller was cancelled; the tree is gone by then.
+        LauncherError: nothing can be started here.
     """
-    order = order_of(
-        argv,
-        cwd=cwd,
-        env=env,
-        limits=limits,
-        time_limit_s=time_limit_s,
-        executable=executable,
-        workspace=workspace,
-        readable=readable,
-        network=network,
-    )
+    order = order_of(argv, cwd=cwd, env=env, limits=limits, time_limit_s=time_limit_s, forked=bool(program), **held)
     temporary = order["temporary"]
     started = time.monotonic()
-    ours, theirs = socket.socketpair()
-    with contextlib.closing(ours), contextlib.closing(theirs):
-        ours.setblocking(False)
-        supervisor = await start_supervisor(theirs.fileno(), has_input=stdin is not None)
-        theirs.close()
-        run = _Run(supervisor, ours, output_limit_bytes)
-        try:
-            report = await run.follow(order, stdin, time_limit_s + GRACE_S)
-        finally:
-            if Path(temporary).exists():  # the supervisor was killed, or could not
-                await asyncio.shield(asyncio.to_thread(shutil.rmtree, temporary, ignore_errors=True))
+    server = forkserver(argv[0], program) if program else forkserver()
+    supervised = await Supervised.begin(server, has_input=stdin is not None)
+    run = _Run(supervised, output_limit_bytes)
+    try:
+        report = await run.follow(order, stdin, time_limit_s + GRACE_S)
+    finally:
+        if Path(temporary).exists():  # the supervisor was killed, or could not
+            await asyncio.shield(asyncio.to_thread(shutil.rmtree, temporary, ignore_errors=True))
     return _result(report, run, started)
 
 
@@ -158,9 +148,29 @@ def order_of(
     executable: str | None = None,
     workspace: str | None = None,
     readable: Sequence[str] = (),
+    writable: Sequence[str] = (),
+    closed: Sequence[str] = (),
     network: bool = True,
+    isolated: bool = False,
+    uses_python: bool = False,
+    forked: bool = False,
 ) -> dict[str, Any]:
-    """Write the order for a supervisor; `run_process` says what the arguments mean."""
+    """Write the order for a supervisor.
+
+    Where the kernel has Landlock (`landlock.confinement()`), the command uses files of the system, of its workspace and
+    of a temporary folder of its own only; `landlock.py` says which.
+
+    Args:
+        executable: absolute path of the file to run; `argv[0]` when None.
+        workspace: folder below which it may do anything with files; `cwd` when None.
+        readable: further files and folders it may read.
+        writable: further folders it may do anything in; each must be there.
+        closed: folders that bubblewrap shows nobody, wherever they lie.
+        network: whether it has the server's network, or none at all.
+        isolated: bubblewrap holds it, in namespaces of its own, instead of Landlock.
+        uses_python: it needs this server's interpreter.
+        forked: the launcher's program runs, and nothing is executed.
+    """
     temporary = str(Path(tempfile.gettempdir(), f"openclaw-run-{secrets.token_hex(12)}").absolute())
     return {
         "argv": list(argv),
@@ -169,61 +179,18 @@ def order_of(
         "env": {**env, "TMPDIR": temporary},
         "limits": asdict(limits),
         "time_limit_s": time_limit_s,
-        "parent": os.getpid(),
         "abi": confinement().abi,
+        "seccomp": not seccomp_problem(),
+        "bubblewrap": bubblewrap() if isolated else "",
         "workspace": os.path.realpath(workspace or cwd),
         "temporary": temporary,
-        "python_folders": PYTHON_FOLDERS,
+        "uses_python": uses_python,
         "readable": [PYTHON_SETTINGS, *readable],
+        "writable": list(writable),
+        "closed": [INSTALLATION, *closed],
         "network": network,
+        "forked": forked,
     }
-
-
-async def start_supervisor(control: int, *, has_input: bool) -> asyncio.subprocess.Process:
-    """Start the program that holds the tree; it takes its order from the socket `control`.
-
-    Started from the loop's own thread on purpose: the kernel ties the death signal to the thread that forks.
-    """
-    return await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-I",
-        "-S",
-        SUPERVISOR,
-        str(control),
-        stdin=asyncio.subprocess.PIPE if has_input else asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env={},
-        cwd="/",
-        pass_fds=(control,),
-        start_new_session=True,
-    )
-
-
-async def end_supervisor(supervisor: asyncio.subprocess.Process) -> None:
-    """Ask a supervisor to end its tree, then insist, then reap it."""
-    if supervisor.returncode is None:
-        with contextlib.suppress(ProcessLookupError):
-            supervisor.send_signal(signal.SIGTERM)
-        try:
-            async with asyncio.timeout(GRACE_S):
-                await supervisor.wait()
-        except TimeoutError:
-            with contextlib.suppress(ProcessLookupError):
-                supervisor.kill()
-    await supervisor.wait()
-    supervisor._transport.close()  # type: ignore[attr-defined]
-
-
-async def take_report(control: socket.socket) -> dict[str, Any]:
-    """Take what a supervisor says when its tree is gone; `{}` when it was killed."""
-    loop = asyncio.get_running_loop()
-    received = b""
-    with contextlib.suppress(ConnectionError):
-        while part := await loop.sock_recv(control, CHUNK_BYTES):
-            received += part
-    report: dict[str, Any] = json.loads(received) if received.endswith(b"\n") else {}
-    return report
 
 
 def _result(report: Mapping[str, Any], run: "_Run", started: float) -> ProcessResult:
@@ -243,9 +210,8 @@ def _result(report: Mapping[str, Any], run: "_Run", started: float) -> ProcessRe
 class _Run:
     """One supervisor and the streams of its command."""
 
-    def __init__(self, supervisor: asyncio.subprocess.Process, control: socket.socket, output_limit_bytes: int) -> None:
-        self.supervisor = supervisor
-        self.control = control
+    def __init__(self, supervised: Supervised, output_limit_bytes: int) -> None:
+        self.supervised = supervised
         self.stdout = Capture(output_limit_bytes)
         self.stderr = Capture(output_limit_bytes)
 
@@ -257,31 +223,27 @@ class _Run:
         except TimeoutError:
             return {}
         finally:
-            await asyncio.shield(end_supervisor(self.supervisor))
+            await asyncio.shield(self.supervised.end())
 
     async def _carry(self, order: dict[str, Any], stdin: bytes | None) -> dict[str, Any]:
-        loop = asyncio.get_running_loop()
-        with contextlib.suppress(BrokenPipeError, ConnectionError):
-            await loop.sock_sendall(self.control, json.dumps(order).encode() + b"\n")
+        await self.supervised.order(order)
         async with asyncio.TaskGroup() as streams:
             streams.create_task(self._feed(stdin))
-            streams.create_task(self._drain("stdout"))
-            streams.create_task(self._drain("stderr"))
-            report = streams.create_task(take_report(self.control))
+            streams.create_task(_drain(self.supervised.stdout, self.stdout))
+            streams.create_task(_drain(self.supervised.stderr, self.stderr))
+            report = streams.create_task(self.supervised.report())
         return report.result()
 
     async def _feed(self, stdin: bytes | None) -> None:
-        pipe = self.supervisor.stdin
+        pipe = self.supervised.stdin
         if pipe is None:
             return
         with contextlib.suppress(BrokenPipeError, ConnectionError):  # the command need not read
             pipe.write(stdin or b"")
             await pipe.drain()
             pipe.close()
-            await pipe.wait_closed()
 
-    async def _drain(self, name: Literal["stdout", "stderr"]) -> None:
-        stream: asyncio.StreamReader | None = getattr(self.supervisor, name)
-        capture: Capture = getattr(self, name)
-        while stream is not None and (part := await stream.read(CHUNK_BYTES)):
-            capture.add(part)
+
+async def _drain(stream: asyncio.StreamReader, capture: Capture) -> None:
+    while part := await stream.read(CHUNK_BYTES):
+        capture.add(part)

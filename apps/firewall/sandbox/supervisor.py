@@ -1,223 +1,136 @@
-"""The program between us and a confined command: starts it, bounds its tree, ends it whole, tells how it went.
+"""The process between us and a confined command: starts it, bounds its tree, ends it whole, tells how it went.
 
-Runs as `python -I -S supervisor.py FD`, standard library only. FD is a socket: the order comes in as one line of
-JSON, the report goes out as one. A process of its own is what makes the promises hold: it is single-threaded, so
-forking and setting limits is safe; orphans of the command become its children, so leaving the process group or
-the session helps nobody to survive; and when our server dies, however suddenly, it ends the tree and itself.
+A launcher (`launcher.py`) forks one for each run, ahead of it; standard library only. The order comes through a socket
+as one line of JSON, the report goes out as one. A process of its own is what makes the promises hold: orphans of the
+command become its children, so leaving the process group or the session helps nobody to survive; and when our server
+dies, however suddenly, it ends the tree and itself. Closing our side of the socket tells it to end.
 """
 
 import contextlib
-import ctypes
-import errno
+import fcntl
 import json
 import os
-import resource
+import select
 import signal
 import socket
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
-if __name__ == "__main__":
-    sys.path.append(__file__.rsplit("/", 4)[0])  # it runs with no path but the standard library's
+from apps.firewall.sandbox.command import STREAMS, Launch, Order, become
+from apps.firewall.sandbox.kernel import PR_SET_CHILD_SUBREAPER, PR_SET_DUMPABLE, PR_SET_PDEATHSIG, prctl
+from apps.firewall.sandbox.tree import end_tree, exceeded, reap, usage_of
 
-from apps.firewall.sandbox import landlock, seccomp
-
-PR_SET_PDEATHSIG = 1
-PR_SET_DUMPABLE = 4
-PR_SET_CHILD_SUBREAPER = 36
-PR_CAPBSET_DROP = 24
-PR_SET_NO_NEW_PRIVS = 38
-PR_CAP_AMBIENT = 47
-PR_CAP_AMBIENT_CLEAR_ALL = 4
-CAPABILITIES = 64
 POLL_S = 0.02
-SWEEPS = 500
-AWAITED = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD}
 ENDING = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
+AWAITED = {*ENDING, signal.SIGCHLD, signal.SIGIO}
+HIGHEST_SIGNAL = 64
+BY_SIGNAL = 128
+DESCRIPTORS = 1 + STREAMS
+Report = dict[str, Any]
 
 
-def prctl(option: int, value: int) -> None:
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(option, value, 0, 0, 0) != 0:
-        code = ctypes.get_errno()
-        raise OSError(code, os.strerror(code))
+def supervise(hatch: socket.socket, launcher: int, launch: Launch) -> NoReturn:
+    """Be a supervisor, in a process that was forked for it; signals in `AWAITED` are blocked already.
 
-
-def children_of(pid: int) -> list[int]:
-    """List the direct children of a process; none when it is gone."""
-    found: list[int] = []
-    try:
-        for thread in Path(f"/proc/{pid}/task").iterdir():
-            text = (thread / "children").read_text(encoding="ascii")
-            found.extend(int(word) for word in text.split())
-    except (FileNotFoundError, ProcessLookupError):
-        pass  # it ended while we looked
-    return found
-
-
-def descendants() -> list[int]:
-    found: list[int] = []
-    waiting = children_of(os.getpid())
-    while waiting:
-        pid = waiting.pop()
-        found.append(pid)
-        waiting.extend(children_of(pid))
-    return found
-
-
-def tasks_of_user() -> int:
-    """Count the tasks of our user: the kernel's process limit counts these, not the tree."""
-    count = 0
-    for entry in Path("/proc").iterdir():
-        with contextlib.suppress(OSError):  # it ended while we looked
-            if entry.name.isdigit() and entry.stat().st_uid == os.getuid():
-                count += len(list((entry / "task").iterdir()))
-    return count
-
-
-def set_limits(limits: dict[str, int]) -> None:
-    bounds = {
-        resource.RLIMIT_CPU: (limits["cpu_s"], limits["cpu_s"] + 1),
-        resource.RLIMIT_AS: (limits["memory_bytes"],) * 2,
-        resource.RLIMIT_FSIZE: (limits["file_bytes"],) * 2,
-        resource.RLIMIT_NOFILE: (limits["open_files"],) * 2,
-        resource.RLIMIT_CORE: (0, 0),
-    }
-    if os.getuid() != 0:  # the kernel does not hold root to it; the count in `watch` holds everybody
-        bounds[resource.RLIMIT_NPROC] = (tasks_of_user() + limits["processes"],) * 2
-    for name, (soft, hard) in bounds.items():
-        highest = resource.getrlimit(name)[1]
-        if highest != resource.RLIM_INFINITY:
-            soft, hard = min(soft, highest), min(hard, highest)
-        resource.setrlimit(name, (soft, hard))
-
-
-def give_up_powers() -> None:
-    """Leave the command none of root's powers: without this, one that root's server runs could set the clock, mount,
-    or read another process's memory and environment."""
-    with contextlib.suppress(OSError):  # a kernel without ambient capabilities
-        prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL)
-    for capability in range(CAPABILITIES):
-        try:
-            prctl(PR_CAPBSET_DROP, capability)
-        except OSError:
-            return  # the kernel knows no further ones, or whoever started us has taken this power from us before
-
-
-class NotRunError(Exception):
-    """The command does not run; `ended` is how the report names it."""
-
-    def __init__(self, ended: str, message: str) -> None:
-        super().__init__(message)
-        self.ended = ended
-
-
-def not_confined(code: int) -> NotRunError:
-    return NotRunError("not_confined", f"it cannot be confined: {os.strerror(code)}")
-
-
-@contextlib.contextmanager
-def rules_of(order: dict[str, Any]) -> Iterator[int | None]:
-    """Make the rules about files that hold for the command; None where the kernel cannot hold it to any.
-
-    Raises:
-        NotRunError: the program lies where no command may use files, or the kernel did not take the rules.
+    Args:
+        hatch: brings the descriptors of the one run it is for: the socket of its order, then three streams.
+        launcher: whose end is ours.
     """
-    if not order["abi"]:
-        yield None
-        return
-    writable = [order["workspace"], order["temporary"]]
-    runnable = landlock.programs(order["python_folders"], order["workspace"])
-    program = Path(order["cwd"], order["executable"]).resolve()
-    if program.exists() and not any(landlock.is_beneath(str(program), each) for each in (*runnable, *writable)):
-        raise NotRunError("not_started", f"`{program}` lies outside the folders that commands may use")
     try:
-        rules = landlock.ruleset(order["abi"], runnable=runnable, readable=order["readable"], writable=writable)
+        prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+        prctl(PR_SET_CHILD_SUBREAPER, 1)
+        prctl(PR_SET_DUMPABLE, 0)  # a command of the same user cannot trace us where the kernel does not confine it
+        if os.getppid() != launcher:
+            os._exit(1)  # it died before we could ask to be told
+        main, orders = make_ready(hatch, launch)
+        _, descriptors, _, _ = socket.recv_fds(hatch, 1, DESCRIPTORS)
+        if len(descriptors) != DESCRIPTORS:
+            os._exit(0)  # the launcher ends, and nothing was asked of us
+        serve(socket.socket(fileno=descriptors[0]), descriptors[1:], main, orders)
+    except BaseException:  # noqa: BLE001 - nothing may run on as a copy of the launcher
+        sys.excepthook(*sys.exc_info())
+    finally:
+        os._exit(0)
+
+
+def make_ready(hatch: socket.socket, launch: Launch) -> tuple[int, socket.socket]:
+    """Fork the process that will be the command, ahead of its order."""
+    ours, theirs = socket.socketpair()
+    pid = os.fork()
+    if pid == 0:
+        ours.close()
+        hatch.close()
+        become(theirs, launch)
+    theirs.close()
+    return pid, ours
+
+
+def serve(control: socket.socket, streams: list[int], main: int, orders: socket.socket) -> None:
+    """Carry out the one order and report."""
+    control.set_inheritable(False)
+    order = read_order(control)
+    fcntl.fcntl(control, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(control, fcntl.F_SETFL, fcntl.fcntl(control, fcntl.F_GETFL) | os.O_ASYNC)
+    report = run(order, control, streams, (main, orders))
+    with contextlib.suppress(OSError):  # nobody may want it any more
+        control.sendall(json.dumps(report).encode() + b"\n")
+    with contextlib.suppress(OSError, RecursionError):  # whoever started us looks whether it is gone
+        remove(Path(order["temporary"]))
+
+
+def read_order(control: socket.socket) -> Order:
+    received = b""
+    while not received.endswith(b"\n"):
+        part = control.recv(65536)
+        if not part:
+            os._exit(1)
+        received += part
+    order: Order = json.loads(received)
+    return order
+
+
+def run(order: Order, control: socket.socket, streams: list[int], ready: tuple[int, socket.socket]) -> Report:
+    """Carry out an order, and return the report."""
+    main, orders = ready
+    try:
+        Path(order["temporary"]).mkdir(0o700)
     except OSError as exc:
-        raise not_confined(exc.errno or errno.EINVAL) from exc
-    try:
-        yield rules
-    finally:
-        os.close(rules)
-
-
-def become(order: dict[str, Any], rules: int | None, trouble: int) -> NoReturn:
-    """Turn this forked process into the command; an error goes through the pipe `trouble`."""
-    stage = "start"
-    try:
-        os.setsid()
-        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        prctl(PR_SET_NO_NEW_PRIVS, 1)
-        os.chdir(order["cwd"])
-        os.umask(0o077)
-        set_limits(order["limits"])
-        if rules is not None:
-            stage = "confine"
-            landlock.restrict(rules)  # before root's powers go: opening the rules' paths may need them
-            stage = "start"
-        give_up_powers()
-        if not order["network"]:
-            stage = "confine"
-            seccomp.deny_network()
-            stage = "start"
-        for name in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:
-            signal.signal(name, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_SETMASK, [])
-        os.execve(order["executable"], order["argv"], order["env"])
-    except (OSError, ValueError) as exc:
-        code = exc.errno if isinstance(exc, OSError) and exc.errno else errno.EINVAL
-        os.write(trouble, f"{stage} {code}".encode())
-    finally:
-        os._exit(127)
-
-
-def start(order: dict[str, Any]) -> int:
-    """Fork and execute.
-
-    Raises:
-        OSError: the command could not be started.
-        NotRunError: it may not be.
-    """
-    reading, writing = os.pipe()
-    with rules_of(order) as rules:
-        pid = os.fork()
-        if pid == 0:
-            become(order, rules, writing)
-    os.close(writing)
-    trouble = os.read(reading, 32).decode()
-    os.close(reading)
+        return {"ended": "not_started", "error": exc.strerror or "unknown"}
+    trouble = start(order, streams, orders)
     if trouble:
-        os.waitpid(pid, 0)
-        stage, code = trouble.split()
-        if stage == "confine":
-            raise not_confined(int(code))
-        raise OSError(int(code), os.strerror(int(code)))
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):  # ours are copies of the command's: they must not hold its pipes open
-        os.dup2(nothing, stream)
-    return pid
+        end_tree(main)
+        return trouble
+    ended, status = watch(main, order, control)
+    end_tree(main)
+    report: Report = {"ended": ended, "cpu_ms": int(usage_of([]).cpu_s * 1000)}
+    if order["bubblewrap"]:
+        told = words_of_bubblewrap(Path(f"{order['temporary']}.status"))
+        return report if status is None else {**report, **how_wrapped_ended(told, status)}
+    return report if status is None else {**report, **how_ended(status)}
 
 
-def reap(main: int) -> int | None:
-    """Take the status of everything that ended; the main process's own is returned."""
-    status = None
-    while True:
-        try:
-            pid, code = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return status
-        if pid == 0:
-            return status
-        if pid == main:
-            status = code
+def start(order: Order, streams: list[int], orders: socket.socket) -> Report:
+    """Hand the order on; return why it did not begin, empty when it has."""
+    line = json.dumps(order).encode() + b"\n"
+    with contextlib.suppress(ConnectionError):  # it has ended before its order: the answer says nothing, then
+        sent = socket.send_fds(orders, [line], streams)
+        if sent < len(line):
+            orders.sendall(line[sent:])
+    for stream in streams:  # they must not hold the command's pipes open
+        os.close(stream)
+    told = b""
+    while part := orders.recv(65536):
+        told += part
+    return dict(json.loads(told)) if told else {}
 
 
-def watch(main: int, order: dict[str, Any]) -> tuple[str, int | None]:
+def watch(main: int, order: Order, control: socket.socket) -> tuple[str, int | None]:
+    """Wait for the end of the main process, or for a reason to end it."""
     deadline = time.monotonic() + order["time_limit_s"]
     pause = order.get("watch_s", POLL_S)
+    written = usage_of([]).written_bytes
     while True:
         remaining = deadline - time.monotonic()
         if remaining <= 0:
@@ -226,55 +139,46 @@ def watch(main: int, order: dict[str, Any]) -> tuple[str, int | None]:
         status = reap(main)
         if status is not None:
             return "ended", status
-        if heard is not None and heard.si_signo in ENDING:
+        if (heard is not None and heard.si_signo in ENDING) or is_left(control):
             return "stopped", None
-        if len(descendants()) > order["limits"]["processes"]:
-            return "process_limit", None
+        passed = exceeded(order["limits"], written)
+        if passed:
+            return passed, None
 
 
-def end_tree(main: int) -> None:
-    """Kill and reap whatever is left of the tree."""
-    for _ in range(SWEEPS):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(main, signal.SIGKILL)  # at once for all that stayed in the group: a fork bomb cannot outrun it
-        left = descendants()
-        for pid in left:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        reap(main)
-        if not left:
-            return
-        time.sleep(0.002)
+def is_left(control: socket.socket) -> bool:
+    """Say whether whoever started us has closed its side, or is gone."""
+    return bool(select.select([control], [], [], 0)[0])
 
 
-def read_order(control: socket.socket) -> dict[str, Any]:
-    received = b""
-    while not received.endswith(b"\n"):
-        part = control.recv(65536)
-        if not part:
-            sys.exit(1)
-        received += part
-    order: dict[str, Any] = json.loads(received)
-    return order
+def how_ended(status: int) -> Report:
+    if os.WIFSIGNALED(status):
+        return {"signal": os.WTERMSIG(status)}
+    return {"exit_code": os.WEXITSTATUS(status)}
 
 
-def run(order: dict[str, Any]) -> dict[str, Any]:
+def words_of_bubblewrap(path: Path) -> list[Report]:
     try:
-        Path(order["temporary"]).mkdir(0o700)
-        main = start(order)
-    except NotRunError as exc:
-        return {"ended": exc.ended, "error": str(exc)}
-    except OSError as exc:
-        return {"ended": "not_started", "error": exc.strerror or "unknown"}
-    ended, status = watch(main, order)
-    end_tree(main)
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    report: dict[str, Any] = {"ended": ended, "cpu_ms": int((used.ru_utime + used.ru_stime) * 1000)}
-    if status is not None and os.WIFSIGNALED(status):
-        report["signal"] = os.WTERMSIG(status)
-    elif status is not None:
-        report["exit_code"] = os.WEXITSTATUS(status)
-    return report
+        text = path.read_text(encoding="ascii")
+        path.unlink()
+    except OSError:
+        return []
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def how_wrapped_ended(told: list[Report], status: int) -> Report:
+    """Tell a command's end from bubblewrap's own: the latter leaves no word of an exit code.
+
+    A signal reaches us as a shell tells of it: 128 and its number.
+    """
+    if os.WIFSIGNALED(status):
+        return how_ended(status)
+    code = next((each["exit-code"] for each in told if "exit-code" in each), None)
+    if code is None:
+        return {"ended": "not_confined", "error": "it cannot be confined: bubblewrap ended before it began"}
+    if BY_SIGNAL < code <= BY_SIGNAL + HIGHEST_SIGNAL:
+        return {"signal": code - BY_SIGNAL}
+    return {"exit_code": code}
 
 
 def remove(path: Path) -> None:
@@ -286,25 +190,3 @@ def remove(path: Path) -> None:
     for each in path.iterdir():
         remove(each)
     path.rmdir()
-
-
-def main() -> None:
-    signal.pthread_sigmask(signal.SIG_BLOCK, AWAITED)
-    prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-    prctl(PR_SET_CHILD_SUBREAPER, 1)
-    prctl(PR_SET_DUMPABLE, 0)  # a command of the same user cannot trace us where the kernel does not confine it
-    control = socket.socket(fileno=int(sys.argv[1]))
-    control.set_inheritable(False)
-    order = read_order(control)
-    if os.getppid() != order["parent"]:
-        sys.exit(1)  # it died before we could ask to be told
-    try:
-        control.sendall(json.dumps(run(order)).encode() + b"\n")
-    finally:
-        control.close()  # whoever started us has the report, however long removing takes
-        with contextlib.suppress(OSError, RecursionError):  # whoever started us looks whether it is gone
-            remove(Path(order["temporary"]))
-
-
-if __name__ == "__main__":
-    main()

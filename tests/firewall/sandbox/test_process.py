@@ -7,11 +7,12 @@ import re
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
+from apps.firewall.sandbox.launcher import SPARES
 from apps.firewall.sandbox.limits import Limits
 from apps.firewall.sandbox.process import ProcessResult, run_process
 
@@ -45,19 +46,32 @@ def alive(marker: str) -> list[int]:
     return found
 
 
-def children() -> set[int]:
+def children(pid: int | str = "self") -> set[int]:
     found: set[int] = set()
-    for thread in Path("/proc/self/task").iterdir():
+    for thread in Path(f"/proc/{pid}/task").iterdir():
         with contextlib.suppress(FileNotFoundError):  # a thread that ended meanwhile
             found |= {int(word) for word in (thread / "children").read_text().split()}
     return found
 
 
+def launchers() -> set[int]:
+    """The processes that start commands: they stay."""
+    return {pid for pid in children() if b"launcher.py" in Path(f"/proc/{pid}/cmdline").read_bytes()}
+
+
+def supervisors() -> set[int]:
+    """Those that supervise, and the spare ones."""
+    return {pid for launcher in launchers() for pid in children(launcher)}
+
+
 @pytest.fixture(autouse=True)
-def nothing_is_left_behind() -> Iterator[None]:
-    before = children()
+async def nothing_is_left_behind() -> AsyncIterator[None]:
+    before = children() - launchers()
     yield
-    assert children() <= before
+    assert children() - launchers() <= before
+    async with asyncio.timeout(5):
+        while len(supervisors()) > SPARES * len(launchers()):  # they have said that all is over, and end
+            await asyncio.sleep(0.005)
 
 
 async def test_a_command_ends_with_its_exit_code_and_output(tmp_path: Path) -> None:
@@ -204,14 +218,43 @@ async def test_a_killed_supervisor_leaves_no_command_and_no_answer(tmp_path: Pat
     async with asyncio.timeout(5):
         while not (tmp_path / "started").exists():
             await asyncio.sleep(0.01)
-    for pid in alive("supervisor.py"):
-        if pid in children():
-            os.kill(pid, signal.SIGKILL)
+    for pid in supervisors():
+        os.kill(pid, signal.SIGKILL)
 
     result = await task
 
     assert result.ended == "lost"
-    assert alive("987606") == []
+    async with asyncio.timeout(5):
+        while alive("987606"):
+            await asyncio.sleep(0.01)
+
+
+async def test_a_killed_supervisor_leaves_nothing_of_its_tree_either(tmp_path: Path) -> None:
+    tree = "(setsid sleep 987608 &) ; touch started; exec sleep 987608"
+    task = asyncio.create_task(run(["/bin/sh", "-c", tree], tmp_path))
+    async with asyncio.timeout(5):
+        while len(alive("987608")) < 2:
+            await asyncio.sleep(0.01)
+    for pid in supervisors():
+        os.kill(pid, signal.SIGKILL)
+    await task
+
+    async with asyncio.timeout(5):
+        while alive("987608"):
+            await asyncio.sleep(0.01)
+
+
+async def test_a_killed_launcher_ends_what_runs_and_the_next_command_runs(tmp_path: Path) -> None:
+    task = asyncio.create_task(run(["/bin/sh", "-c", "touch started; exec sleep 987609"], tmp_path))
+    async with asyncio.timeout(5):
+        while not (tmp_path / "started").exists():
+            await asyncio.sleep(0.01)
+    for pid in launchers():
+        os.kill(pid, signal.SIGKILL)
+
+    assert (await task).ended in {"stopped", "lost"}
+    assert (await run(["/bin/echo", "again"], tmp_path)).stdout.text() == "again\n"
+    assert alive("987609") == []
 
 
 async def test_the_tree_dies_with_a_server_that_is_killed(tmp_path: Path) -> None:
