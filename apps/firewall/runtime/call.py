@@ -38,6 +38,7 @@ class Call:
         requester: the person behind that credential, who may not be the one that approves.
         unreadable: why what a model wrote as params is none, in words for it; such a call is refused once it is known
             that the tool may be seen.
+        run: the caller's own name for the turn or task within the session that the call belongs to; empty for none.
         deferral: set when it is not to run here and now; it passes every stage before the run first.
     """
 
@@ -50,6 +51,7 @@ class Call:
     requester: str = ""
     trace_id: str = ""
     unreadable: str = ""
+    run: str = ""
     deferral: Deferral | None = None
     id: UUID = field(default_factory=new_id)
 
@@ -154,6 +156,7 @@ class Action:
     files: dict[str, str] = field(default_factory=dict)
     warnings: list[dict[str, str]] = field(default_factory=list)
     hook_changes: list[dict[str, Any]] = field(default_factory=list)
+    run: str = ""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -174,4 +177,5 @@ class Action:
             tool=self.tool,
             params=self.params,
             context=CallContext.from_json(self.context),
+            run=self.run,
         )

@@ -21,6 +21,7 @@ from apps.firewall.runtime.call import (
 from apps.firewall.runtime.ports import Note, Ports
 from apps.firewall.runtime.stages import AFTER, STAGES, Stage
 from apps.firewall.runtime.stages.run import Run
+from apps.firewall.runtime.stages.session import turned_away
 from apps.firewall.tools.running import ToolOutcome
 
 T = TypeVar("T")
@@ -81,6 +82,7 @@ async def _timed(run: Run, stage: Stage) -> None:
 
 
 async def _refused(run: Run, refusal: RefusedError) -> CallResult:
+    refusal = await turned_away(run, refusal)
     run.judgement = refusal.judgement
     error = error_object(refusal.code, refusal.message, refusal.details)
     try:

@@ -1,9 +1,9 @@
 """What the runtime needs from the world. `gateway/wiring.py` fills these; `testing.py` fakes them."""
 
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 from uuid import UUID
 
 from apps.firewall.engine.exec_policy import AllowEntry, ExecVerdict
@@ -15,7 +15,10 @@ from apps.firewall.redaction import MaskNote
 from apps.firewall.runtime.call import Action, Asked, Call, JsonObject, Judgement
 from apps.firewall.runtime.hooks import ApprovalWish, Hook, HookReport, Rewrites
 from apps.firewall.runtime.results import ResultRules
+from apps.firewall.runtime.sessions import SessionPlace, SessionState
 from apps.firewall.tools.running import ToolOutcome
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,6 +261,55 @@ class NoHooks:
         return None
 
 
+class Sessions(Protocol):
+    """What is remembered of sessions, whichever process takes their next call."""
+
+    @property
+    def loop_key(self) -> bytes:
+        """Give the key of the digests in histories, at most 64 bytes."""
+
+    async def state(self, place: SessionPlace, *, at: datetime) -> SessionState:
+        """Tell how a session stands."""
+
+    async def change(
+        self,
+        place: SessionPlace,
+        change: Callable[[SessionState], tuple[SessionState, T]],
+        *,
+        at: datetime,
+        is_call: bool,
+    ) -> T:
+        """Take a session one step on, one caller after the other.
+
+        Args:
+            change: a pure function of the state; called once.
+            is_call: the step is a new call.
+        Returns:
+            What `change` gave beside the new state.
+        Raises:
+            FirewallError: nothing was changed.
+        """
+
+
+class NoSessions:
+    """The port `Sessions` of whoever remembers nothing: every call is the first of its session."""
+
+    loop_key = b""
+
+    async def state(self, place: SessionPlace, *, at: datetime) -> SessionState:  # noqa: ARG002
+        return SessionState(started_at=at)
+
+    async def change(
+        self,
+        place: SessionPlace,
+        change: Callable[[SessionState], tuple[SessionState, T]],
+        *,
+        at: datetime,
+        is_call: bool,  # noqa: ARG002
+    ) -> T:
+        return change(await self.state(place, at=at))[1]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ports:
     """All of them."""
@@ -271,3 +323,4 @@ class Ports:
     hooks: Hooks = field(default_factory=NoHooks)
     results: ResultRules = field(default_factory=ResultRules)
     queue: Queue = field(default_factory=NoQueue)
+    sessions: Sessions = field(default_factory=NoSessions)

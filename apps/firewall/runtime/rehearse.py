@@ -3,21 +3,25 @@
 Nothing runs, nobody is asked (no person, and no hook), nothing is recorded.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import TypeVar
 from uuid import UUID
 
 from apps.firewall.errors import FirewallError
 from apps.firewall.runtime.call import Asked, Call, JsonObject, Judgement, RefusedError
 from apps.firewall.runtime.hooks.handlers import in_order
-from apps.firewall.runtime.ports import ApprovalRequest, Approvals, Ports, StandingGrant
+from apps.firewall.runtime.ports import ApprovalRequest, Approvals, Ports, Sessions, StandingGrant
+from apps.firewall.runtime.sessions import SessionPlace, SessionState
 from apps.firewall.runtime.stages import Stage
 from apps.firewall.runtime.stages.approval import approval_stage
 from apps.firewall.runtime.stages.decide import decide_stage
 from apps.firewall.runtime.stages.run import Run
+from apps.firewall.runtime.stages.session import session_stage
 from apps.firewall.runtime.stages.validate import validate_stage
 
+T = TypeVar("T")
 Problem = dict[str, str]
 NOBODY = UUID(int=0)
 
@@ -70,6 +74,27 @@ class _Unasked:
         return Asked(id=NOBODY, expires_at=datetime.max.replace(tzinfo=UTC))
 
 
+class _Unremembered:
+    """The port `Sessions` of a rehearsal: sessions are as they stand, and stay so."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+        self.loop_key = sessions.loop_key
+
+    async def state(self, place: SessionPlace, *, at: datetime) -> SessionState:
+        return await self._sessions.state(place, at=at)
+
+    async def change(
+        self,
+        place: SessionPlace,
+        change: Callable[[SessionState], tuple[SessionState, T]],
+        *,
+        at: datetime,
+        is_call: bool,  # noqa: ARG002
+    ) -> T:
+        return change(await self.state(place, at=at))[1]
+
+
 async def rehearse(call: Call, ports: Ports) -> Rehearsal:
     """Take a call through every stage before the run.
 
@@ -77,7 +102,8 @@ async def rehearse(call: Call, ports: Ports) -> Rehearsal:
     the agent does not have the tool: the answer is for administrators, not for agents.
     """
     clock = ports.clock
-    run = Run(call=call, ports=replace(ports, approvals=_Unasked(ports.approvals)), started=clock.monotonic())
+    told = replace(ports, approvals=_Unasked(ports.approvals), sessions=_Unremembered(ports.sessions))
+    run = Run(call=call, ports=told, started=clock.monotonic())
     denial = await _refusal_of(run, Stage("decide", decide_stage))
     judgement = run.judgement if denial is None else denial.judgement
     if run.tool is None and run.snapshot is not None:
@@ -85,6 +111,9 @@ async def rehearse(call: Call, ports: Ports) -> Rehearsal:
     mistakes = None if run.tool is None else await _refusal_of(run, Stage("validate", validate_stage))
     trouble = None
     if denial is None and mistakes is None:
+        trouble = await _refusal_of(run, Stage("session", session_stage))
+        judgement = run.judgement if trouble is None else trouble.judgement
+    if denial is None and mistakes is None and trouble is None:
         _tell_of_hooks(run)
         trouble = await _refusal_of(run, Stage("approval", approval_stage))
         judgement = run.judgement

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from apps.firewall.engine.exec_policy import AllowEntry
@@ -17,7 +17,10 @@ from apps.firewall.runtime.call import Action, Asked, Call, JsonObject
 from apps.firewall.runtime.clock import SystemClock
 from apps.firewall.runtime.hooks import Hook, HookReport, Rewrites
 from apps.firewall.runtime.ports import ApprovalRequest, Note, Ports, Standing, StandingGrant
+from apps.firewall.runtime.sessions import SessionName, SessionPlace, SessionState
 from apps.firewall.tools.running import ToolOutcome
+
+T = TypeVar("T")
 
 
 class LedgerDownError(FirewallError):
@@ -182,6 +185,31 @@ class FakeHooks:
 
 
 @dataclass
+class FakeSessions:
+    """Keeps sessions in memory. `fails` is what every step raises."""
+
+    states: dict[SessionName, SessionState] = field(default_factory=dict)
+    loop_key: bytes = b"key"
+    fails: Exception | None = None
+
+    async def state(self, place: SessionPlace, *, at: datetime) -> SessionState:
+        return self.states.get(place.name) or SessionState(started_at=at)
+
+    async def change(
+        self,
+        place: SessionPlace,
+        change: Callable[[SessionState], tuple[SessionState, T]],
+        *,
+        at: datetime,
+        is_call: bool,  # noqa: ARG002
+    ) -> T:
+        if self.fails is not None:
+            raise self.fails
+        self.states[place.name], answer = change(await self.state(place, at=at))
+        return answer
+
+
+@dataclass
 class FakeWorld:
     """Every port at once: `FakeWorld(snapshot).ports`."""
 
@@ -192,6 +220,7 @@ class FakeWorld:
     tool_states: FakeToolStates = field(default_factory=FakeToolStates)
     hooks: FakeHooks = field(default_factory=FakeHooks)
     queue: FakeQueue = field(default_factory=FakeQueue)
+    sessions: FakeSessions = field(default_factory=FakeSessions)
 
     @property
     def ports(self) -> Ports:
@@ -204,6 +233,7 @@ class FakeWorld:
             tool_states=self.tool_states,
             hooks=self.hooks,
             queue=self.queue,
+            sessions=self.sessions,
         )
 
 

@@ -16,6 +16,7 @@ from apps.firewall.runtime.stages.decide import decide_stage
 from apps.firewall.runtime.stages.execute import execute_stage
 from apps.firewall.runtime.stages.results import results_stage
 from apps.firewall.runtime.stages.run import Run
+from apps.firewall.runtime.stages.session import session_end_stage, session_stage
 from apps.firewall.runtime.stages.validate import validate_stage
 
 
@@ -35,6 +36,7 @@ class Stage:
 STAGES: tuple[Stage, ...] = (
     Stage("decide", decide_stage),
     Stage("validate", validate_stage),
+    Stage("session", session_stage),
     Stage("before_hooks", before_hooks_stage),
     Stage("check_again", check_again_stage),
     Stage("approval", approval_stage),
@@ -42,6 +44,8 @@ STAGES: tuple[Stage, ...] = (
 )
 
 AFTER: tuple[Stage, ...] = (
+    # first: what a tool says is compared as the tool said it, whole
+    Stage("session_end", session_end_stage, observes=True),
     Stage("results", results_stage),
     Stage("after_hooks", after_hooks_stage, observes=True),
 )

@@ -14,6 +14,7 @@ from apps.firewall.runtime.definitions import definition_of
 from apps.firewall.runtime.hooks import ApprovalWish
 from apps.firewall.runtime.ports import Note, Ports
 from apps.firewall.runtime.results import Settled
+from apps.firewall.runtime.sessions import InSession
 from apps.firewall.tools.parameters import sensitive_of
 from apps.firewall.tools.running import ToolOutcome
 from apps.firewall.tools.sensitive import sent_places
@@ -44,6 +45,7 @@ class Run:
     wish: ApprovalWish | None = None
     hook_changes: list[dict[str, Any]] = field(default_factory=list)
     is_rewritten: bool = False
+    session: InSession | None = None
 
     @property
     def sensitive(self) -> tuple[str, ...]:
@@ -73,9 +75,15 @@ class Run:
             snapshot_digest="" if self.snapshot is None else self.snapshot.digest,
             approval_id=self.approval_id,
             sensitive=self.sensitive,
-            changes={"hooks": self.hook_changes} if self.hook_changes else None,
+            changes=self._changes(kind),
             **more,
         )
+
+    def _changes(self, kind: Any) -> dict[str, Any] | None:
+        """Gather what happened to the call on its way; the entry that ends it says what its caller was warned of."""
+        warnings = [] if kind == "call_intent" else [dict(warning) for warning in self.warnings]
+        found = {"run": self.call.run, "hooks": self.hook_changes, "warnings": warnings}
+        return {name: value for name, value in found.items() if value} or None
 
     def refuse(self, code: str, message: str, details: list[dict[str, str]] | None = None, **why: str) -> RefusedError:
         """Make the refusal of a tool that the agent may see."""
