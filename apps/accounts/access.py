@@ -19,6 +19,7 @@ class Permission(StrEnum):
     APPROVALS_RESOLVE = "approvals_resolve"
     AUDIT_READ = "audit_read"
     AUDIT_EXPORT = "audit_export"
+    SESSIONS_MANAGE = "sessions_manage"
     USERS_MANAGE = "users_manage"
     TOKENS_MANAGE = "tokens_manage"
     EXPLAIN = "explain"
@@ -38,6 +39,7 @@ PERMISSIONS: dict[str, frozenset[Permission]] = {
     | {
         Permission.APPROVALS_RESOLVE,
         Permission.AUDIT_READ,
+        Permission.SESSIONS_MANAGE,
         Permission.CALLS_MAKE,
         Permission.DECISIONS_ASK,
     },

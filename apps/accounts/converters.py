@@ -85,6 +85,11 @@ class SourceId(IdConverter):
     regex = f"src_{BODY}"
 
 
+class SessionId(IdConverter):
+    prefix = "ses"
+    regex = f"ses_{BODY}"
+
+
 class RunId(IdConverter):
     prefix = "run"
     regex = f"run_{BODY}"
@@ -109,6 +114,7 @@ CONVERTERS: dict[str, type[IdConverter]] = {
     "audit_id": AuditEntryId,
     "source_id": SourceId,
     "run_id": RunId,
+    "session_id": SessionId,
     "drift_id": DriftId,
 }
 

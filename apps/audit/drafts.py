@@ -7,6 +7,8 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
+from apps.firewall.redaction import MaskNote
+
 
 class EntryKind(StrEnum):
     """What an entry says. Stored as text: a new kind needs no migration."""
@@ -31,6 +33,9 @@ class EntryKind(StrEnum):
     IMPORT = "import"
     TOOL_CHANGE = "tool_change"
     SOURCE_CHANGE = "source_change"
+    LIMIT_CHANGE = "limit_change"
+    HOOK_CHANGE = "hook_change"
+    SESSION_CHANGE = "session_change"
 
 
 # Entries that belong to one call and are useless without its id.
@@ -74,6 +79,8 @@ class EntryDraft:
         params, result, error, changes: JSON values, raw; masked before anything is written. Of a denial's params
             that are larger than 64 KiB only size and hash are kept.
         sensitive_fields: names of params that the tool declares secret, masked wherever they occur.
+        result_masks: what was masked in `result`, when that was done with the installation's key already; None when it
+            is raw.
         phases: milliseconds by phase (validate, policy, hooks, approval_wait, run, results).
         at: aware instant; the moment of recording when absent.
 
@@ -95,6 +102,7 @@ class EntryDraft:
     result: Any = None
     error: Any = None
     sensitive_fields: tuple[str, ...] = ()
+    result_masks: tuple[MaskNote, ...] | None = None
     status: str = ""
     duration_ms: int | None = None
     phases: Mapping[str, int] | None = None

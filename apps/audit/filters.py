@@ -44,7 +44,7 @@ class EntryFilters:
     layer: tuple[str, ...] = ()
     sender: str = ""
     channel: str = ""
-    session_key: str = ""
+    session_key: tuple[str, ...] = ()
     call_id: UUID | None = None
     approval_id: UUID | None = None
     text: str = ""
@@ -97,7 +97,7 @@ class EntryFilters:
         return replace(self, **added, text=" ".join([self.text, *words]).strip())
 
 
-LISTS = frozenset({"kind", "agent", "tool", "status", "decision", "layer"})
+LISTS = frozenset({"kind", "agent", "tool", "status", "decision", "layer", "session_key"})
 INSTANTS = frozenset({"since", "until"})
 
 

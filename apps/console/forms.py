@@ -118,6 +118,7 @@ SCOPES: tuple[tuple[str, Any], ...] = (
     (Permission.APPROVALS_RESOLVE, _("decide requests")),
     (Permission.AUDIT_READ, _("read the ledger")),
     (Permission.AUDIT_EXPORT, _("export the ledger")),
+    (Permission.SESSIONS_MANAGE, _("end sessions and set their budgets")),
     (Permission.USERS_MANAGE, _("manage people")),
     (Permission.TOKENS_MANAGE, _("manage tokens")),
 )
