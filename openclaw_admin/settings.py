@@ -196,6 +196,11 @@ CACHES = {
 WEB_THREADS = env.integer("WEB_THREADS", 16, minimum=1, maximum=256)
 BODY_LIMIT_BYTES = 16 * 1024 * 1024
 
+# Results of calls: what callers get where a tool says nothing else, and what the ledger keeps.
+RESULT_LIMIT = env.integer("RESULT_LIMIT", 10_000, minimum=1_000, maximum=1_000_000)
+RESULT_KEPT_BYTES = env.integer("RESULT_KEPT_BYTES", 256 * 1024, minimum=1_024, maximum=8 * 1024 * 1024)
+TURN_CALLS_AT_ONCE = env.integer("TURN_CALLS_AT_ONCE", 8, minimum=1, maximum=64)
+
 # Notices reach every process through PostgreSQL NOTIFY; the layer only fans out inside one process.
 CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
 

@@ -27,6 +27,11 @@ class Masker:
         self._notes += masked.notes
         return storable(masked.value)
 
+    def masked(self, value: Any, notes: tuple[MaskNote, ...]) -> Any:
+        """Take a JSON value that was masked with the installation's key before, and what was noted then."""
+        self._notes += notes
+        return storable(value)
+
     def text(self, text: str) -> str:
         """Mask a text that is a column of its own."""
         return str(storable(mask_text(text, key=self._key).text))

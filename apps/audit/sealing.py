@@ -55,7 +55,7 @@ def seal_entry(draft: EntryDraft) -> SealedEntry:
         params, masker = _bounded(params, masker)
     content = {
         "params": params,
-        "result": masker.value("result", draft.result),
+        "result": _result(draft, masker),
         "error": masker.value("error", draft.error),
     }
     changes = masker.value("changes", draft.changes)
@@ -75,6 +75,12 @@ def seal_entry(draft: EntryDraft) -> SealedEntry:
         content=(at, entry_id, draft.call_id, salt, *texts.values()) if has_content else None,
         size_bytes=sum(len(text) for text in texts.values() if text) + len(row["changes"] or ""),
     )
+
+
+def _result(draft: EntryDraft, masker: Masker) -> Any:
+    if draft.result is None or draft.result_masks is None:
+        return masker.value("result", draft.result)
+    return masker.masked(draft.result, draft.result_masks)
 
 
 def is_small(draft: EntryDraft) -> bool:

@@ -17,12 +17,14 @@ from apps.firewall.runtime.executors.python import PythonRunner
 from apps.firewall.runtime.executors.runner import Runner
 from apps.firewall.runtime.executors.workspaces import Workspaces
 from apps.firewall.runtime.ports import Note, Ports, Standing
+from apps.firewall.runtime.results import ResultRules
 from apps.firewall.tools.connections import Connection, SourceUnknownError
 from apps.firewall.tools.mcp.sessions import McpSessions
 from apps.gateway.database import in_database
 from apps.gateway.live import LiveSnapshots
 from apps.gateway.people import QueueOfPeople, entry_decision, environment_named, sender_of
 from apps.gateway.tool_states import LiveToolStates, Standings
+from apps.keys.installation import mask_key
 from apps.policies.selectors import live_snapshot
 from apps.registry.looks import python_tools
 from apps.registry.selectors import environments, source_find
@@ -51,6 +53,7 @@ class AuditLedger:
                 result=note.result,
                 error=note.error,
                 sensitive_fields=note.sensitive,
+                result_masks=note.masked,
                 status=note.status,
                 duration_ms=note.duration_ms,
                 phases=note.phases,
@@ -117,6 +120,11 @@ def executors(sessions: McpSessions | None = None) -> Executors:
     return Executors(Workspaces(Path(settings.VAR_DIR) / "workspaces"), runners(sessions))
 
 
+def result_rules() -> ResultRules:
+    """Say what becomes of results here. They are masked with the ledger's own key, which need not do it again."""
+    return ResultRules(key=mask_key(), limit=settings.RESULT_LIMIT, kept_bytes=settings.RESULT_KEPT_BYTES)
+
+
 def ports_with(snapshots: LiveSnapshots, tool_states: LiveToolStates, sessions: McpSessions | None = None) -> Ports:
     """Make the runtime's ports of this process."""
     return Ports(
@@ -126,4 +134,5 @@ def ports_with(snapshots: LiveSnapshots, tool_states: LiveToolStates, sessions: 
         executor=executors(sessions),
         clock=SystemClock(),
         tool_states=tool_states,
+        results=result_rules(),
     )

@@ -56,7 +56,7 @@ def test_the_record_names_who_called_and_how_it_was_decided(agent: httpx.Client)
     assert record.actor.startswith("token:tok_")
     assert (record.agent, record.session_key, record.sender, record.decision) == ("bot", "agent:bot:main", "7", "allow")
     assert body["result"]["stdout"] == "hi\n"
-    assert set(record.phases) == {"decide", "validate", "approval", "execute"}
+    assert {"decide", "validate", "approval", "execute", "results"} <= set(record.phases)
 
 
 def test_a_call_that_fails_is_answered_with_its_reason(agent: httpx.Client) -> None:
@@ -166,15 +166,20 @@ def test_a_client_that_goes_away_does_not_lose_the_outcome(server: Server, agent
     assert eventually(outcomes)
 
 
-def test_what_a_secret_param_holds_reaches_the_tool_and_not_the_record(agent: httpx.Client) -> None:
+def test_a_secret_reaches_the_tool_and_neither_the_record_nor_who_reads_the_result(
+    agent: httpx.Client, settings: Any
+) -> None:
     secret = "ghp_" + "a1B2" * 9
+    call(agent, "write", {"path": "key.txt", "content": secret})
     body = call(agent, "exec", {"command": f"echo {secret}"}).json()
 
     record = call_record(read_id("call", body["id"]))
 
     assert record is not None
-    assert secret in body["result"]["stdout"]
-    assert secret not in repr(record)
+    assert (workspace(settings) / "key.txt").read_text() == secret
+    assert body["result"]["stdout"].startswith("[masked 40 characters, ")
+    assert record.result == body["result"] and len(record.masked) == 2
+    assert secret not in repr(record) + repr(body)
 
 
 def test_a_call_of_another_token_does_not_exist(server: Server, agent: httpx.Client, token: Token) -> None:
