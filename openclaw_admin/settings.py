@@ -101,6 +101,7 @@ INSTALLED_APPS = [
     "apps.registry",
     "apps.policies",
     "apps.approvals",
+    "apps.sessions",
     "apps.gateway",
     "apps.api",
     "apps.console",
@@ -221,6 +222,7 @@ CELERY_BEAT_SCHEDULE = {
         "registry.looks_due": 10.0,
         "registry.runs_close_orphaned": 60.0,
         "gateway.slots_forget": 86400.0,
+        "sessions.sweep": 600.0,
     }.items()
 }
 # What an earlier process left, asked for when the scheduler starts.
