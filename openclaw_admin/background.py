@@ -10,6 +10,7 @@ import structlog
 from celery import beat
 from celery.worker import WorkController
 
+from apps.gateway.queue.workers import workers
 from openclaw_admin.celery import app
 
 log = structlog.get_logger("openclaw_admin.background")
@@ -20,6 +21,7 @@ class Background:
     """A worker and a beat in threads of this process."""
 
     def __init__(self) -> None:
+        workers.belong_to_server()
         self._worker = WorkController(
             app=app,
             pool_cls="solo",

@@ -1,5 +1,6 @@
 """Typed readers of environment variables. Nothing else in the project reads the environment."""
 
+import ipaddress
 import os
 from pathlib import Path
 
@@ -64,6 +65,26 @@ def words(name: str, default: tuple[str, ...] = ()) -> list[str]:
     """Read a list separated by commas."""
     value = text(name)
     return [word.strip() for word in value.split(",") if word.strip()] if value else list(default)
+
+
+def networks(name: str) -> list[str]:
+    """Read a list of IP ranges such as `10.1.0.0/16`."""
+    listed = words(name)
+    for each in listed:
+        try:
+            ipaddress.ip_network(each)
+        except ValueError as exc:
+            raise SettingError(name, f"`{each}` is no range of addresses: {exc}") from None
+    return listed
+
+
+def ports(name: str, default: tuple[int, ...]) -> list[int]:
+    """Read a list of ports."""
+    listed = words(name) or [str(each) for each in default]
+    for each in listed:
+        if not each.isdigit() or not 1 <= int(each) <= 65535:
+            raise SettingError(name, f"`{each}` is no port")
+    return [int(each) for each in listed]
 
 
 def secret(name: str) -> str:

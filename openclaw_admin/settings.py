@@ -193,6 +193,10 @@ CACHES = {
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
 }
 
+# Where callbacks of asynchronous calls may go beside public addresses over https.
+CALLBACK_NETWORKS = env.networks("CALLBACK_NETWORKS")
+CALLBACK_PORTS = env.ports("CALLBACK_PORTS", (443,))
+
 # The server process (asgi.py): threads for Django, and what a request may carry.
 WEB_THREADS = env.integer("WEB_THREADS", 16, minimum=1, maximum=256)
 BODY_LIMIT_BYTES = 16 * 1024 * 1024
@@ -209,7 +213,7 @@ CELERY_BROKER_URL = REDIS_URL or "memory://localhost"
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TIMEZONE = "UTC"
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-CELERY_BROKER_TRANSPORT_OPTIONS = {} if REDIS_URL else {"polling_interval": 0.2}
+CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 5} if REDIS_URL else {"polling_interval": 0.1}
 CELERY_BEAT_SCHEDULE = {
     name: {"task": name, "schedule": every_s}
     for name, every_s in {
@@ -221,6 +225,8 @@ CELERY_BEAT_SCHEDULE = {
         "audit.partitions_ensure": 86400.0,
         "registry.looks_due": 10.0,
         "registry.runs_close_orphaned": 60.0,
+        "gateway.calls_settle": 2.0,
+        "gateway.calls_forget": 86400.0,
         "gateway.slots_forget": 86400.0,
         "sessions.sweep": 600.0,
     }.items()

@@ -17,6 +17,8 @@ from apps.approvals.services import approval_claim, approval_finish, approvals_e
 from apps.audit.services import boot_id
 from apps.firewall.engine.source import ToolEntry
 from apps.firewall.errors import FirewallError
+from apps.firewall.runtime.abort import Abort, CallAbortedError
+from apps.firewall.runtime.abort import Reason as AbortReason
 from apps.firewall.runtime.call import Action, Call, CallResult
 from apps.firewall.runtime.invoke import invoke, resume
 from apps.firewall.runtime.ports import Ports
@@ -24,6 +26,9 @@ from apps.gateway.abandoned import abandoned_end
 from apps.gateway.counters import counters
 from apps.gateway.database import in_database
 from apps.gateway.errors import StoppingError, TooBusyError
+from apps.gateway.queue.cancelling import cancels_asked
+from apps.gateway.queue.rows import call_allow
+from apps.gateway.queue.settling import approval_settle
 
 log = structlog.get_logger(__name__)
 
@@ -43,13 +48,21 @@ class Ended:
     at: float
 
 
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A call of this process that runs, and the way to end it."""
+
+    task: asyncio.Task[CallResult]
+    abort: Abort
+
+
 class Desk:
     """Starts calls, keeps their tasks alive, and remembers their answers for some minutes."""
 
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._calls: dict[UUID, asyncio.Task[CallResult]] = {}
+        self._calls: dict[UUID, Running] = {}
         self._ended: OrderedDict[UUID, Ended] = OrderedDict()
         self._resuming: set[UUID] = set()
         self._is_stopping = False
@@ -59,6 +72,11 @@ class Desk:
         """How many calls run now."""
         return len(self._calls)
 
+    @property
+    def is_stopping(self) -> bool:
+        """Say whether this process takes no more calls."""
+        return self._is_stopping
+
     def start(self, call: Call) -> asyncio.Task[CallResult]:
         """Begin a call; it goes on though nobody waits for it.
 
@@ -66,7 +84,36 @@ class Desk:
             TooBusyError, StoppingError: it was not begun.
         """
         self.check()
-        return self._track(call, invoke(call, self._ports))
+        abort = Abort()
+        return self._track(call, abort, invoke(call, self._ports, abort=abort))
+
+    def resume(self, action: Action, *, approval_id: UUID | None) -> asyncio.Task[CallResult]:
+        """Run an action that this process claimed."""
+        abort = Abort()
+        return self._track(
+            action.call(), abort, resume(action, approval_id=approval_id, ports=self._ports, abort=abort)
+        )
+
+    def abort(self, call_id: UUID, *, by: str, reason: AbortReason = "cancelled") -> bool:
+        """End a call of this process: every process of it goes, and its outcome says who asked for that.
+
+        Returns:
+            False when it does not run here.
+        """
+        running = self._calls.get(call_id)
+        if running is None or running.abort.is_asked:
+            return running is not None
+        running.abort.ask(by=by, reason=reason)
+        # Not before its first step: a task that is cancelled earlier never enters the call, and records nothing.
+        asyncio.get_running_loop().call_soon(running.task.cancel)
+        return True
+
+    async def take_cancels(self) -> None:
+        """End the calls of this process that somebody, in whatever process, wants ended."""
+        if not self._calls:
+            return
+        for call_id, by in (await in_database(cancels_asked, list(self._calls))).items():
+            self.abort(call_id, by=by)
 
     def runs(self, tool: ToolEntry) -> bool:
         """Say whether a tool can run here."""
@@ -85,7 +132,8 @@ class Desk:
 
     def task_of(self, call_id: UUID) -> asyncio.Task[CallResult] | None:
         """Give the task of a call that runs in this process now."""
-        return self._calls.get(call_id)
+        running = self._calls.get(call_id)
+        return None if running is None else running.task
 
     def ended(self, call_id: UUID) -> Ended | None:
         """Give what a call of this process answered, unmasked, while it is remembered."""
@@ -99,16 +147,19 @@ class Desk:
         task.add_done_callback(self._tasks.discard)
         return task
 
-    def _track(self, call: Call, work: Coroutine[Any, Any, CallResult]) -> asyncio.Task[CallResult]:
+    def _track(self, call: Call, abort: Abort, work: Coroutine[Any, Any, CallResult]) -> asyncio.Task[CallResult]:
         task: asyncio.Task[CallResult] = self.background(self._finish(call, work))
-        self._calls[call.id] = task
+        self._calls[call.id] = Running(task, abort)
         task.add_done_callback(lambda _: self._calls.pop(call.id, None))
         return task
 
     async def _finish(self, call: Call, work: Coroutine[Any, Any, CallResult]) -> CallResult:
-        result = await work
+        try:
+            result = await work
+        except CallAbortedError as exc:
+            result = exc.result  # whoever waits for the call is answered, not cancelled
         counters.add(f"calls.{result.status}")
-        if result.asked is None:
+        if result.asked is None and result.status != "queued":
             self._ended[call.id] = Ended(call.actor, result, time.monotonic())
             while len(self._ended) > RESULTS_KEPT:
                 self._ended.popitem(last=False)
@@ -121,8 +172,8 @@ class Desk:
         self._resuming.add(approval_id)
         try:
             await self._claim_and_run(approval_id)
-        except ApprovalError:
-            return  # not allowed, or another process has it
+        except ApprovalError:  # not allowed, or another process has it
+            await in_database(approval_settle, approval_id, timezone.now())
         except FirewallError as exc:
             log.warning("approval.not_run", approval=str(approval_id), code=exc.code)
         finally:
@@ -130,10 +181,14 @@ class Desk:
 
     async def _claim_and_run(self, approval_id: UUID) -> None:
         boot = await in_database(boot_id)
+        if await in_database(call_allow, approval_id, boot=boot, at=timezone.now()):
+            return  # a worker runs it
         claim = await in_database(approval_claim, approval_id, boot=boot, at=timezone.now())
         action = Action.from_json(claim.action)
         try:
-            await self._track(action.call(), resume(action, approval_id=approval_id, ports=self._ports))
+            task = self.resume(action, approval_id=approval_id)
+            await self.take_cancels()
+            await task
         finally:
             await asyncio.shield(in_database(approval_finish, approval_id, at=timezone.now()))
 
@@ -142,13 +197,14 @@ class Desk:
         at = timezone.now()
         await in_database(approvals_expire, at)
         await in_database(abandoned_end, at)
+        await self.take_cancels()
         for approval in await in_database(approvals_runnable, at):
             self.background(self.run_allowed(approval.pk))
 
     async def stop(self) -> None:
         """Take no more calls, give the running ones some seconds, then end them; each leaves its outcome on record."""
         self._is_stopping = True
-        running = set(self._calls.values())
+        running = {each.task for each in self._calls.values()}
         if running:
             _, running = await asyncio.wait(running, timeout=GRACE_S)
         for task in running | self._tasks:

@@ -35,3 +35,9 @@ class StoppingError(GatewayError):
     """This process ends; it takes no new calls."""
 
     code = "stopping"
+
+
+class QueueFullError(GatewayError):
+    """Too many calls wait to be run."""
+
+    code = "queue_full"

@@ -14,6 +14,9 @@ from apps.firewall.tools.mcp.sessions import McpSessions
 from apps.gateway.desk import Desk
 from apps.gateway.listings import Listings
 from apps.gateway.live import LiveSnapshots
+from apps.gateway.queue.callbacks import Callbacks
+from apps.gateway.queue.cancelling import ASKED as CANCEL_ASKED
+from apps.gateway.queue.taking import Taker
 from apps.gateway.tokens import Tokens
 from apps.gateway.tool_states import LiveToolStates
 from apps.gateway.wiring import live_snapshots, live_tool_states, ports_with
@@ -34,6 +37,9 @@ class Gateway:
     tool_states: LiveToolStates
     tokens: Tokens
     desk: Desk
+    taker: Taker
+    callbacks: Callbacks
+    is_worker: bool = False
     sessions: McpSessions = field(default_factory=McpSessions)
     listings: Listings = field(default_factory=Listings)
     unsubscribe: Callable[[], None] = lambda: None
@@ -55,18 +61,29 @@ def gateway() -> Gateway:
     return _gateway
 
 
-async def start(snapshots: LiveSnapshots | None = None) -> None:
+async def start(snapshots: LiveSnapshots | None = None, *, is_worker: bool = False) -> None:
     """Read what is live, listen to notices, and take up what an earlier process left. Before the first request.
 
     Args:
         snapshots: where what is live comes from; the publications when absent.
+        is_worker: it runs queued calls and answers nobody: what a person allowed is left to those who answer.
     """
     global _gateway
     snapshots = snapshots or live_snapshots()
     tool_states = live_tool_states()
     sessions = McpSessions()
     desk = Desk(ports_with(snapshots, tool_states, sessions))
-    made = Gateway(snapshots=snapshots, tool_states=tool_states, tokens=Tokens(), desk=desk, sessions=sessions)
+    callbacks = Callbacks()
+    made = Gateway(
+        snapshots=snapshots,
+        tool_states=tool_states,
+        tokens=Tokens(),
+        desk=desk,
+        taker=Taker(desk, callbacks),
+        callbacks=callbacks,
+        is_worker=is_worker,
+        sessions=sessions,
+    )
     await snapshots.reload()
     await tool_states.reload()
     made.unsubscribe = subscribe(hear)
@@ -100,8 +117,10 @@ def hear(notice: Notice) -> None:
     if notice.kind == RECONNECTED or notice.kind.startswith(TOOLS):
         current.desk.background(_logged(current.tool_states.reload(), "reload of tool states"))
     if notice.kind == RECONNECTED:
-        current.desk.background(_logged(current.desk.sweep(), "sweep"))
-    if notice.kind == "approval.resolved":
+        current.desk.background(_logged(_sweep(current), "sweep"))
+    if notice.kind == CANCEL_ASKED:
+        current.desk.background(_logged(current.desk.take_cancels(), "cancel"))
+    if notice.kind == "approval.resolved" and not current.is_worker:
         with contextlib.suppress(ValueError):
             current.desk.background(current.desk.run_allowed(UUID(notice.id)))
 
@@ -109,10 +128,14 @@ def hear(notice: Notice) -> None:
 async def _poll(current: Gateway) -> None:
     """The net below the notices."""
     while True:
-        await _logged(current.desk.sweep(), "sweep")
+        await _logged(_sweep(current), "sweep")
         await asyncio.sleep(POLL_S)
         await _logged(current.snapshots.reload(), "reload")
         await _logged(current.tool_states.reload(), "reload of tool states")
+
+
+async def _sweep(current: Gateway) -> None:
+    await (current.desk.take_cancels() if current.is_worker else current.desk.sweep())
 
 
 async def _logged(work: object, name: str) -> None:

@@ -1,10 +1,13 @@
-"""What this door must not forget: which call an idempotency key belongs to."""
+"""What this door must not forget: which call a key belongs to, what waits to be run, and who wants a call ended."""
 
 from typing import ClassVar
 
 from django.db import models
+from django.db.models import Q
 
 from apps.accounts.models import ApiToken
+from apps.firewall.identifiers import show_id
+from apps.registry.models import Environment
 
 
 class CallSlot(models.Model):
@@ -24,3 +27,129 @@ class CallSlot(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+
+class AsyncCall(models.Model):
+    """A call that is run later: queued by the process that took it, run once by whoever claims it.
+
+    What will run is sealed in `sealed_action` until somebody claims it, or it ends; where its end is told, with the
+    shared key, in `sealed_callback` until that is done. Params and result are in the ledger alone.
+    """
+
+    class State(models.TextChoices):
+        AWAITING = "awaiting_approval"
+        QUEUED = "queued"
+        RUNNING = "running"
+        DONE = "done"
+
+    class Callback(models.TextChoices):
+        NONE = "none"
+        WAITING = "waiting"
+        DELIVERED = "delivered"
+        FAILED = "failed"
+
+    id = models.UUIDField(primary_key=True, editable=False)  # of the call
+    environment = models.ForeignKey(Environment, on_delete=models.PROTECT, related_name="+")
+    actor = models.TextField()
+    requester = models.TextField(blank=True)
+    agent = models.TextField()
+    session_key = models.TextField(blank=True)
+    channel = models.TextField(blank=True)
+    sender = models.TextField(blank=True)
+    tool = models.TextField()
+    snapshot_digest = models.TextField(blank=True)
+    trace_id = models.TextField(blank=True)
+
+    state = models.CharField(max_length=20, choices=State.choices)
+    asked_at = models.DateTimeField()
+    queued_at = models.DateTimeField(null=True)
+    claimed_at = models.DateTimeField(null=True)
+    claimed_by = models.UUIDField(null=True)
+    ended_at = models.DateTimeField(null=True)
+    outcome = models.CharField(max_length=16, blank=True)
+    error_code = models.TextField(blank=True)
+    approval_id = models.UUIDField(null=True)
+    sealed_action = models.BinaryField(null=True)
+
+    callback = models.CharField(max_length=16, choices=Callback.choices, default=Callback.NONE)
+    callback_shown = models.TextField(blank=True)
+    callback_attempts = models.PositiveSmallIntegerField(default=0)
+    callback_due_at = models.DateTimeField(null=True)
+    sealed_callback = models.BinaryField(null=True)
+
+    class Meta:
+        ordering: ClassVar = ["-asked_at", "-id"]
+        indexes: ClassVar = [
+            models.Index(fields=["queued_at", "id"], name="async_call_queue", condition=Q(state="queued")),
+            models.Index(fields=["state"], name="async_call_open", condition=~Q(state="done")),
+            models.Index(fields=["environment", "-asked_at", "-id"], name="async_call_newest"),
+            models.Index(fields=["ended_at"], name="async_call_age", condition=Q(state="done")),
+            models.Index(fields=["callback_due_at"], name="async_call_callback", condition=Q(callback="waiting")),
+        ]
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                name="async_call_sealed_exactly_while_queued",
+                condition=Q(state="queued", sealed_action__isnull=False)
+                | (~Q(state="queued") & Q(sealed_action__isnull=True)),
+            ),
+            models.CheckConstraint(
+                name="async_call_ended_with_an_outcome",
+                condition=(Q(state="done", ended_at__isnull=False) & ~Q(outcome=""))
+                | (~Q(state="done") & Q(ended_at__isnull=True, outcome="")),
+            ),
+            models.CheckConstraint(
+                name="async_call_running_for_somebody",
+                condition=~Q(state="running") | Q(claimed_by__isnull=False, claimed_at__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="async_call_callback_sealed_while_it_waits",
+                condition=Q(callback="waiting", sealed_callback__isnull=False)
+                | (~Q(callback="waiting") & Q(sealed_callback__isnull=True)),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.shown_id
+
+    @property
+    def shown_id(self) -> str:
+        return show_id("call", self.pk)
+
+    @property
+    def is_open(self) -> bool:
+        return self.state != self.State.DONE
+
+
+class CallbackAttempt(models.Model):
+    """One try to tell somewhere that a call has ended."""
+
+    call = models.ForeignKey(AsyncCall, on_delete=models.CASCADE, related_name="attempts")
+    number = models.PositiveSmallIntegerField()
+    at = models.DateTimeField()
+    duration_ms = models.PositiveIntegerField()
+    status = models.PositiveSmallIntegerField(null=True)
+    error_code = models.CharField(max_length=64, blank=True)
+    message = models.TextField(blank=True)
+
+    class Meta:
+        ordering: ClassVar = ["number"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["call", "number"], name="callback_attempt_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.call_id} {self.number}"
+
+
+class CallCancel(models.Model):
+    """That somebody wants a call ended, wherever it runs; the first who asks stays on record."""
+
+    call_id = models.UUIDField(primary_key=True, editable=False)
+    by = models.TextField()
+    asked_at = models.DateTimeField()
+
+    class Meta:
+        indexes: ClassVar = [models.Index(fields=["asked_at"], name="call_cancel_age")]
+
+    def __str__(self) -> str:
+        return self.by

@@ -1,9 +1,49 @@
 """Doors for Celery: each reads the clock and calls one service."""
 
+from uuid import UUID
+
 from celery import shared_task
 from django.utils import timezone
 
+from apps.gateway.lifecycle import Gateway
+from apps.gateway.queue.bell import TAKE, bell
+from apps.gateway.queue.callbacks import callbacks_due
+from apps.gateway.queue.settling import calls_forget, calls_settle, calls_waiting
+from apps.gateway.queue.workers import workers
 from apps.gateway.services import slots_forget
+
+
+@shared_task(name=TAKE)
+def calls_take_task() -> int:
+    """Begin the asynchronous calls that this process has room for; they run on, the task ends."""
+    return workers.run(lambda gateway: gateway.taker.take()) or 0
+
+
+@shared_task(name="gateway.calls_settle")
+def calls_settle_task() -> int:
+    """End asynchronous calls that cannot go on, and ring for those whose message was lost. Every few seconds."""
+    at = timezone.now()
+    if calls_waiting(at):
+        bell.ring()
+    for call_id in callbacks_due(at):
+        callback_deliver_task.delay(str(call_id))
+    return calls_settle(at)
+
+
+@shared_task(name="gateway.callback_deliver")
+def callback_deliver_task(call_id: str) -> None:
+    """Make the attempt that is due at one callback; the task does not wait for its answer."""
+
+    async def begin(gateway: Gateway) -> None:
+        gateway.desk.background(gateway.callbacks.deliver(UUID(call_id)))
+
+    workers.run(begin)
+
+
+@shared_task(name="gateway.calls_forget")
+def calls_forget_task() -> int:
+    """Forget asynchronous calls that ended long ago. Once a day."""
+    return calls_forget(timezone.now())
 
 
 @shared_task(name="gateway.slots_forget")

@@ -22,6 +22,7 @@ from apps.firewall.tools.connections import Connection, SourceUnknownError
 from apps.firewall.tools.mcp.sessions import McpSessions
 from apps.gateway.database import in_database
 from apps.gateway.live import LiveSnapshots
+from apps.gateway.queue.port import QueueOfCalls
 from apps.gateway.people import QueueOfPeople, entry_decision, environment_named, sender_of
 from apps.gateway.tool_states import LiveToolStates, Standings
 from apps.keys.installation import mask_key
@@ -134,5 +135,6 @@ def ports_with(snapshots: LiveSnapshots, tool_states: LiveToolStates, sessions: 
         executor=executors(sessions),
         clock=SystemClock(),
         tool_states=tool_states,
+        queue=QueueOfCalls(),
         results=result_rules(),
     )

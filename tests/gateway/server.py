@@ -13,6 +13,7 @@ from apps.firewall.engine.snapshot import Snapshot
 from apps.gateway import lifecycle
 from apps.gateway.live import LiveSnapshots
 from apps.gateway.runtime_api.app import application
+from openclaw_admin import celery  # noqa: F401 - without it the bell would ring at Celery's default broker
 
 
 class Server:

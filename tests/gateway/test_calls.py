@@ -153,10 +153,10 @@ def test_a_long_call_is_answered_as_running_and_can_be_followed(agent: httpx.Cli
 
 
 def test_a_client_that_goes_away_does_not_lose_the_outcome(server: Server, agent: httpx.Client) -> None:
+    order = {"agent": "bot", "tool": "exec", "params": {"command": "sleep 1"}, "on_disconnect": "continue"}
+
     with pytest.raises(httpx.ReadTimeout):
-        agent.post(
-            "/api/v1/calls", json={"agent": "bot", "tool": "exec", "params": {"command": "sleep 1"}}, timeout=0.3
-        )
+        agent.post("/api/v1/calls", json=order, timeout=0.3)
 
     def outcomes() -> bool:
         with connection.cursor() as cursor:

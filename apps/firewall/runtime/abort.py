@@ -32,8 +32,9 @@ class Abort:
 
     @property
     def error(self) -> dict[str, str]:
-        """What the outcome says."""
-        return {"code": self.reason, "message": MESSAGES[self.reason].format(by=self.by or "system")}
+        """What the outcome says. The kind of the actor is left out: maskers take `token:…` for a secret."""
+        name = self.by.rpartition(":")[2] or "the system"
+        return {"code": self.reason, "message": MESSAGES[self.reason].format(by=name)}
 
 
 class CallAbortedError(asyncio.CancelledError):

@@ -39,7 +39,7 @@ def _route(path: str, methods: dict[str, Endpoint]) -> Route:
 ROUTES: tuple[Route, ...] = (
     _route("/api/v1/decisions", {"POST": decisions.ask}),
     _route("/api/v1/calls", {"POST": calls.make}),
-    _route("/api/v1/calls/{id}", {"GET": calls.read}),
+    _route("/api/v1/calls/{id}", {"GET": calls.read, "DELETE": calls.end}),
     _route("/api/v1/tools", {"GET": tools.offer}),
     _route("/api/v1/turns", {"POST": turns.make}),
     _route("/api/v1/approvals/{id}/wait", {"GET": approvals.wait}),

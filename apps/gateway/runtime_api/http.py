@@ -40,6 +40,8 @@ STATUS_OF_CODE: dict[str, int] = {
     "not_found": 404,
     "idempotency_conflict": 409,
     "too_busy": 503,
+    "queue_full": 503,
+    "queue_missing": 503,
     "stopping": 503,
     "audit_unavailable": 503,
 }
@@ -122,6 +124,11 @@ class Request:
                 raise _too_large(limit)
             if not message.get("more_body", False):
                 return bytes(body)
+
+    async def gone(self) -> None:
+        """Return when the caller goes away; after the whole body was read."""
+        while (await self.receive())["type"] != "http.disconnect":
+            pass
 
     async def json(self) -> dict[str, Any]:
         """Read a JSON object.

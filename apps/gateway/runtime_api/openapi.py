@@ -70,7 +70,7 @@ def _facts() -> list[dict[str, Any]]:
 
 
 DONE = ("How the call ended.", "AgentCall")
-OPEN = ("The call runs, or waits for a person.", "AgentCallOpen")
+OPEN = ("The call is queued, runs, or waits for a person.", "AgentCallOpen")
 
 PATHS: dict[str, Any] = {
     "/api/v1/decisions": {
@@ -99,7 +99,13 @@ PATHS: dict[str, Any] = {
             "Tell how a call went",
             _responses({"200": DONE, "202": OPEN}, ("404", "No such call of this token, or no such tool for it.")),
             parameters=[_id("Id of the call."), _wait(0)],
-        )
+        ),
+        "delete": _operation(
+            "calls_end",
+            "End a call, wherever it runs",
+            _responses({"200": DONE, "202": OPEN}, ("404", "No such call of this token.")),
+            parameters=[_id("Id of the call."), _wait(5000)],
+        ),
     },
     "/api/v1/tools": {
         "get": _operation(

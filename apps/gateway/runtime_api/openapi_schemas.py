@@ -39,6 +39,35 @@ ASKER = {
 ENVIRONMENT: dict[str, Any] = {
     "environment": {"type": "string", "description": "Slug; the token's own or the default one when absent."}
 }
+LATER: dict[str, Any] = {
+    "mode": {
+        "type": "string",
+        "enum": ["sync", "async"],
+        "default": "sync",
+        "description": "`async`: every check is made at once, the run is queued, and the answer is 202 with the id.",
+    },
+    "callback": {
+        "type": "object",
+        "required": ["url"],
+        "description": "Where the end of a call of mode `async` is told, signed; tried again until it is heard.",
+        "properties": {
+            "url": {"type": "string", "description": "Over https, to a public address, unless networks were opened."},
+            "secret": {
+                "type": "string",
+                "minLength": 16,
+                "maxLength": 512,
+                "description": "Shared key for HMAC-SHA256; without it the installation's Ed25519 key signs.",
+            },
+        },
+        "additionalProperties": False,
+    },
+    "on_disconnect": {
+        "type": "string",
+        "enum": ["cancel", "continue"],
+        "description": "What becomes of the call when its caller goes away before any answer: `cancel` unless it "
+        "has an idempotency key or is of mode `async`.",
+    },
+}
 WARNINGS = {
     "type": "array",
     "description": "What to know although it goes on: the tool is deprecated, a param was left out.",
@@ -114,12 +143,18 @@ SCHEMAS: dict[str, Any] = {
         "properties": {
             **ASKER,
             "params": {"type": "object", "additionalProperties": True},
-            "wait_ms": {"type": "integer", "minimum": 0, "maximum": 30000, "default": 30000},
+            "wait_ms": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 30000,
+                "description": "30000 when absent, 0 for a call of mode `async`.",
+            },
             "idempotency": {
                 "type": "string",
                 "maxLength": 200,
                 "description": "The same key with the same body is the same call; also as header `Idempotency-Key`.",
             },
+            **LATER,
             **ENVIRONMENT,
         },
         "additionalProperties": False,
@@ -129,7 +164,7 @@ SCHEMAS: dict[str, Any] = {
         "required": ["id", "status"],
         "properties": {
             "id": {"type": "string", "examples": ["call_01jd3v8m8qf6v9c0k2t4x6z8ab"]},
-            "status": {"type": "string", "enum": ["completed", "failed", "denied", "unknown"]},
+            "status": {"type": "string", "enum": ["completed", "failed", "denied", "cancelled", "unknown"]},
             "result": {"type": ["object", "null"], "additionalProperties": True},
             "error": {"oneOf": [{"$ref": "#/components/schemas/AgentProblem"}, {"type": "null"}]},
             "duration_ms": {"type": ["integer", "null"]},
@@ -145,7 +180,7 @@ SCHEMAS: dict[str, Any] = {
         "required": ["id", "status"],
         "properties": {
             "id": {"type": "string"},
-            "status": {"type": "string", "enum": ["awaiting_approval", "running"]},
+            "status": {"type": "string", "enum": ["awaiting_approval", "queued", "running"]},
             "approval": {
                 "type": "object",
                 "properties": {"id": {"type": "string"}, "expires_at": {"type": "string", "format": "date-time"}},

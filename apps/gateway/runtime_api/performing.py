@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import time
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -18,10 +19,14 @@ from apps.events.waiters import waiters
 from apps.firewall.identifiers import show_id
 from apps.firewall.runtime.call import NOT_FOUND, Call, CallResult, Judgement
 from apps.firewall.runtime.ports import Standing, ToolStates
+from apps.gateway.counters import counters
 from apps.gateway.database import in_database
 from apps.gateway.errors import CallNotFoundError, IdempotencyConflictError
 from apps.gateway.lifecycle import Gateway
+from apps.gateway.queue.cancelling import call_cancel
+from apps.gateway.queue.selectors import call_queued
 from apps.gateway.runtime_api.http import STATUS_OF_CODE
+from apps.gateway.runtime_api.recorded import recorded
 from apps.gateway.services import slot_take
 from apps.gateway.tokens import TokenGrant
 
@@ -46,14 +51,22 @@ class Performed:
 
 
 async def perform(
-    current: Gateway, grant: TokenGrant, call: Call, *, key: str, body_digest: str, deadline: float
+    current: Gateway,
+    grant: TokenGrant,
+    call: Call,
+    *,
+    key: str,
+    body_digest: str,
+    deadline: float,
+    gone: Callable[[], Coroutine[Any, Any, None]] | None = None,
 ) -> Performed:
-    """Start a call and wait for its end until a deadline; it goes on without a listener.
+    """Start a call and wait for its end until a deadline; a deferred one is answered once it is queued.
 
     Args:
         key: of idempotency; a call that the key is bound to already is followed instead. Empty for none.
         body_digest: of everything that was meant, so that a key is used for one call only.
         deadline: on the monotonic clock, in seconds.
+        gone: returns when the caller goes away, and the call is ended then; without it the call goes on.
     Raises:
         IdempotencyConflictError: the key belongs to another request.
         TooBusyError, StoppingError: it was not begun, and the key is free.
@@ -68,11 +81,37 @@ async def perform(
             await _until_on_record(bound)
             return Performed(bound, *await follow(current, grant, bound, deadline))
     task = current.desk.start(call)
-    await asyncio.wait({task}, timeout=max(0.0, deadline - time.monotonic()))
+    if gone is None:
+        return await _answer(current, grant, call, task, deadline)
+    answering, leaving = (
+        asyncio.ensure_future(_answer(current, grant, call, task, deadline)),
+        asyncio.ensure_future(gone()),
+    )
+    try:
+        await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if not answering.done():
+            await _end_unheard(current, grant, call)
+        return await answering
+    finally:
+        leaving.cancel()
+
+
+async def _end_unheard(current: Gateway, grant: TokenGrant, call: Call) -> None:
+    """End a call whose caller went away before it learned the id: nobody will ever ask about it."""
+    counters.add("calls.disconnected")
+    if not current.desk.abort(call.id, by=grant.actor, reason="disconnected"):
+        await in_database(call_cancel, call.id, by=grant.actor, environment=call.environment, at=timezone.now())
+
+
+async def _answer(
+    current: Gateway, grant: TokenGrant, call: Call, task: asyncio.Task[CallResult], deadline: float
+) -> Performed:
+    is_later = call.deferral is not None
+    await asyncio.wait({task}, timeout=None if is_later else max(0.0, deadline - time.monotonic()))
     if not await _is_done_or_on_record(task, call.id):
         return Performed(call.id, 202, {"id": show_id("call", call.id), "status": "running"})
     result = task.result()
-    if result.asked is None:
+    if result.asked is None and result.status != "queued":
         return Performed(call.id, *_told(result))
     return Performed(call.id, *await follow(current, grant, call.id, deadline))
 
@@ -84,10 +123,14 @@ async def _until_on_record(call_id: UUID) -> None:
         IdempotencyConflictError: there is none: its server ended before anything ran.
     """
     until = time.monotonic() + ON_RECORD_S
-    while await in_database(call_record, call_id) is None:
+    while await in_database(_is_unknown, call_id):
         if time.monotonic() > until:
             raise IdempotencyConflictError("the call of this key left no record and did not run: use another key")
         await asyncio.sleep(0.05)
+
+
+def _is_unknown(call_id: UUID) -> bool:
+    return call_record(call_id) is None and call_queued(call_id) is None
 
 
 async def _is_done_or_on_record(task: asyncio.Task[CallResult], call_id: UUID) -> bool:
@@ -126,8 +169,9 @@ def _decision(judgement: Judgement | None) -> dict[str, str] | None:
 
 async def follow(current: Gateway, grant: TokenGrant, call_id: UUID, deadline: float) -> tuple[int, dict[str, Any]]:
     """Wait until a call of this token ends, wherever it runs, or the caller's time is over."""
-    approval = await _approval_of(current, call_id)
-    async with waiters.watch(call_id if approval is None else approval.pk) as watch:
+    is_here = current.desk.ended(call_id) is not None or current.desk.task_of(call_id) is not None
+    watched = call_id if is_here else await in_database(_watched, call_id)
+    async with waiters.watch(watched) as watch:
         while True:
             ended = current.desk.ended(call_id)
             if ended is not None and ended.actor == grant.actor:
@@ -143,30 +187,33 @@ async def follow(current: Gateway, grant: TokenGrant, call_id: UUID, deadline: f
             await watch.changed(timeout_s=min(left, REREAD_S))
 
 
-async def _approval_of(current: Gateway, call_id: UUID) -> Approval | None:
-    if current.desk.ended(call_id) is not None or current.desk.task_of(call_id) is not None:
-        return None
-    return await in_database(approval_of_call, call_id)
+def _watched(call_id: UUID) -> UUID:
+    """Name the row whose change may end the call: its own in the queue, or its approval."""
+    approval = approval_of_call(call_id)
+    return call_id if approval is None or call_queued(call_id) is not None else approval.pk
 
 
 def _from_record(grant: TokenGrant, call_id: UUID, states: ToolStates) -> tuple[int, dict[str, Any]]:
-    """Tell a call from the ledger: its result is the masked copy there."""
     record = call_record(call_id)
-    if record is None or not _may_see(grant, record):
+    if record is None:
+        return _from_queue(grant, call_id)
+    if not _may_see(grant, record.environment, record.agent, record.actor):
         raise CallNotFoundError("no such call")
     if record.status in OPEN:
         return 202, _open(record, approval_of_call(call_id))
     if record.status == "denied" and isinstance(record.error, dict) and record.error.get("code") in REFUSED_AS_PROBLEM:
         return STATUS_OF_CODE.get(record.error["code"], 422), record.error
-    return 200, {
-        "id": show_id("call", call_id),
-        "status": "denied" if record.status in {"expired", "cancelled"} else record.status,
-        "result": record.result,
-        "error": record.error or _refusal(approval_of_call(call_id)),
-        "duration_ms": record.duration_ms,
-        "decision": {"verdict": record.decision, "reason": record.reason},
-        **_deprecation(states.standing(record.environment, record.tool)),
-    }
+    return 200, recorded(record) | _deprecation(states.standing(record.environment, record.tool))
+
+
+def _from_queue(grant: TokenGrant, call_id: UUID) -> tuple[int, dict[str, Any]]:
+    """Tell of an asynchronous call that has no entry in the ledger yet."""
+    row = call_queued(call_id)
+    if row is None or not _may_see(grant, row.environment.slug, row.agent, row.actor):
+        raise CallNotFoundError("no such call")
+    if row.is_open:
+        return 202, {"id": row.shown_id, "status": row.state}
+    return 200, {"id": row.shown_id, "status": row.outcome, "result": None, "error": None, "duration_ms": None}
 
 
 def _deprecation(standing: Standing | None) -> dict[str, Any]:
@@ -176,33 +223,40 @@ def _deprecation(standing: Standing | None) -> dict[str, Any]:
     return {"warnings": [{"path": "", "code": "tool_deprecated", "message": standing.message}]}
 
 
-def _may_see(grant: TokenGrant, record: CallRecord) -> bool:
-    if grant.environment and record.environment != grant.environment:
+def _may_see(grant: TokenGrant, environment: str, agent: str, actor: str) -> bool:
+    if grant.environment and environment != grant.environment:
         return False
-    if grant.agents and record.agent not in grant.agents:
+    if grant.agents and agent not in grant.agents:
         return False
-    return record.actor == grant.actor or grant.may(Permission.AUDIT_READ)
+    return actor == grant.actor or grant.may(Permission.AUDIT_READ)
 
 
 def _open(record: CallRecord, approval: Approval | None) -> dict[str, Any]:
+    row = call_queued(record.id) if record.status == "approved" else None
     shown: dict[str, Any] = {"id": show_id("call", record.id), "status": "running"}
+    if row is not None and row.state == "queued":
+        shown["status"] = "queued"
     if approval is not None and approval.is_pending:
         shown["status"] = "awaiting_approval"
         shown["approval"] = {"id": approval.shown_id, "expires_at": approval.expires_at.isoformat()}
     return shown
 
 
-REFUSALS = {
-    "denied": "a person denied it",
-    "expired": "nobody answered in time, which counts as denied",
-    "cancelled": "the request was withdrawn",
-}
+async def end(current: Gateway, grant: TokenGrant, call_id: UUID, deadline: float) -> tuple[int, dict[str, Any]]:
+    """End a call of this token, wherever it runs, and wait until it has ended or the caller's time is over."""
+    await in_database(_end, grant, call_id)
+    return await follow(current, grant, call_id, deadline)
 
 
-def _refusal(approval: Approval | None) -> dict[str, Any] | None:
-    if approval is None or approval.state not in REFUSALS:
-        return None
-    message = REFUSALS[approval.state]
-    if approval.decision_reason:
-        message = f"{message}: {approval.decision_reason}"
-    return {"code": f"approval_{approval.state}", "message": message, "details": []}
+def _end(grant: TokenGrant, call_id: UUID) -> None:
+    row, record = call_queued(call_id), call_record(call_id)
+    if row is not None:
+        actor, environment, is_open = row.actor, row.environment.slug, row.is_open
+    elif record is not None:
+        actor, environment, is_open = record.actor, record.environment, record.status in OPEN
+    else:
+        raise CallNotFoundError("no such call")
+    if actor != grant.actor:
+        raise CallNotFoundError("no such call")
+    if is_open:
+        call_cancel(call_id, by=grant.actor, environment=environment, at=timezone.now())

@@ -42,7 +42,7 @@ async def test_an_aborted_call_says_by_whom_and_is_raised_as_abort() -> None:
         await task
     assert (raised.value.result.status, code(raised.value.result)) == ("cancelled", "cancelled")
     assert here.ledger.kinds == [("call_intent", "started"), ("call_outcome", "cancelled")]
-    assert here.ledger.notes[-1].error == {"code": "cancelled", "message": "cancelled by user:olga", "details": []}
+    assert here.ledger.notes[-1].error == {"code": "cancelled", "message": "cancelled by olga", "details": []}
 
 
 async def test_the_first_who_asks_is_the_one_on_record() -> None:
@@ -53,7 +53,7 @@ async def test_the_first_who_asks_is_the_one_on_record() -> None:
 
     assert abort.error == {
         "code": "disconnected",
-        "message": "its caller token:a went away before it was answered",
+        "message": "its caller a went away before it was answered",
     }
 
 
