@@ -1,8 +1,10 @@
 """The whole definition of a tool as a snapshot holds it."""
 
 from dataclasses import replace
+from typing import Any
 
 from apps.firewall.engine.source import ToolEntry
+from apps.firewall.tools.catalog import BUILTINS
 from apps.firewall.tools.definition import OPEN_SCHEMA, Definition
 from apps.firewall.tools.definition_json import read_definition
 
@@ -31,7 +33,7 @@ def definition_of(entry: ToolEntry) -> Definition:
 
 
 def _definition(entry: ToolEntry) -> Definition:
-    traits = read_definition({**(entry.traits or {}), "name": entry.name, "parameters": {}})
+    traits = read_definition({**_own_traits(entry), **(entry.traits or {}), "name": entry.name, "parameters": {}})
     return replace(
         traits,
         label=entry.label,
@@ -41,3 +43,11 @@ def _definition(entry: ToolEntry) -> Definition:
         parameters=entry.params or dict(OPEN_SCHEMA),
         sensitive=tuple(dict.fromkeys((*entry.sensitive, *traits.sensitive))),
     )
+
+
+def _own_traits(entry: ToolEntry) -> dict[str, Any]:
+    """Say how the firewall's own tools run, where a snapshot was made without it."""
+    own = BUILTINS.get(entry.name) if entry.plugin is None else None
+    if own is None:
+        return {}
+    return {"execution_mode": own.definition.execution_mode, "result_limit": own.definition.result_limit}

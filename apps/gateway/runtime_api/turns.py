@@ -1,4 +1,6 @@
-"""`POST /api/v1/turns`: run the tool calls of a model's reply one after the other, and answer in its provider's form.
+"""`POST /api/v1/turns`: run the tool calls of a model's reply, and answer in its provider's form.
+
+Calls run side by side; one whose tool wants to be alone waits for those before it, and those after it wait for its end.
 
 Nothing of a turn is kept but its calls. Each is bound to its own id by a key, so that the same request goes on with a
 turn where it stands: what ran is not run again.
@@ -8,21 +10,26 @@ import hashlib
 import re
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import orjson
+from django.conf import settings
 
 from apps.accounts.access import Permission
 from apps.firewall.identifiers import new_id, show_id
 from apps.firewall.runtime.call import NOT_FOUND, Call, error_object
+from apps.firewall.runtime.definitions import definition_of
+from apps.firewall.tools.definition_json import DefinitionInvalidError
 from apps.firewall.tools.model_calls import TEXT_LIMIT, CallAnswer, ModelCall, Reply, answer_of
 from apps.firewall.tools.wire_names import tool_behind
 from apps.gateway.lifecycle import Gateway
 from apps.gateway.runtime_api.calls import WAIT_LIMIT_MS
 from apps.gateway.runtime_api.http import Problem, Request, mistakes
 from apps.gateway.runtime_api.performing import Performed, perform
-from apps.gateway.runtime_api.reading import Details, environment_of, read_key, require, whole_number
+from apps.gateway.runtime_api.reading import Details, environment_of, read_key, read_run, require, whole_number
 from apps.gateway.runtime_api.speaking import MEMBERS, Speaker, read_speaker
+from apps.gateway.runtime_api.together import groups, side_by_side
 from apps.gateway.tokens import TokenGrant
 
 REPLIES: dict[str, tuple[type, str]] = {
@@ -30,7 +37,7 @@ REPLIES: dict[str, tuple[type, str]] = {
     "chunks": (list, "a list"),
     "stream": (str, "a text"),
 }
-BODY = MEMBERS | {"context", "wait_ms", "idempotency", "text_limit", *REPLIES}
+BODY = MEMBERS | {"context", "run", "wait_ms", "idempotency", "text_limit", *REPLIES}
 CALLS_LIMIT = 128
 NAME_LIMIT = 512
 TEXT_LIMIT_MAXIMUM = 1_000_000
@@ -47,6 +54,7 @@ class Turn:
     speaker: Speaker
     calls: tuple[ModelCall, ...]
     key: str
+    run: str
     text_limit: int
     deadline: float
 
@@ -103,9 +111,11 @@ async def make(current: Gateway, grant: TokenGrant, request: Request, _: str) ->
     body = await request.json()
     turn = _read(current, grant, body, request)
     done: list[Done] = []
-    for place, asked in enumerate(turn.calls):
-        done.append(await _perform(current, grant, request, turn, place, asked))
-        if done[-1].is_open:
+    for places in groups([_runs_alone(current, turn, asked) for asked in turn.calls]):
+        works = [partial(_perform, current, grant, request, turn, place) for place in places]
+        done += await side_by_side(works, limit=settings.TURN_CALLS_AT_ONCE)
+        _check_begun(done)
+        if any(each.is_open for each in done):
             return 202, _open(turn, done)
     form = turn.speaker.form
     answers = [each.answer(turn.text_limit) for each in done]
@@ -117,13 +127,31 @@ async def make(current: Gateway, grant: TokenGrant, request: Request, _: str) ->
     }
 
 
-async def _perform(
-    current: Gateway, grant: TokenGrant, request: Request, turn: Turn, place: int, asked: ModelCall
-) -> Done:
-    speaker = turn.speaker
+def _check_begun(done: list[Done]) -> None:
+    """Say that nothing more can begin now, once what did begin has ended."""
+    for each in done:
+        if each.performed.status == 503:
+            raise Problem(503, each.performed.content["code"], each.performed.content["message"])
+
+
+def _tool_named(current: Gateway, turn: Turn, asked: ModelCall) -> str:
     snapshot = current.snapshots.live(turn.environment)
     names: tuple[str, ...] = () if snapshot is None else snapshot.tool_names
-    tool = tool_behind(asked.name, names, speaker.form.NAMES)[:NAME_LIMIT] or UNNAMED
+    return tool_behind(asked.name, names, turn.speaker.form.NAMES)[:NAME_LIMIT] or UNNAMED
+
+
+def _runs_alone(current: Gateway, turn: Turn, asked: ModelCall) -> bool:
+    snapshot = current.snapshots.live(turn.environment)
+    entry = None if snapshot is None else snapshot.tool(_tool_named(current, turn, asked))
+    try:
+        return entry is not None and definition_of(entry).execution_mode == "sequential"
+    except DefinitionInvalidError:  # it is refused
+        return True
+
+
+async def _perform(current: Gateway, grant: TokenGrant, request: Request, turn: Turn, place: int) -> Done:
+    speaker, asked = turn.speaker, turn.calls[place]
+    tool = _tool_named(current, turn, asked)
     call = Call(
         environment=turn.environment,
         agent=speaker.caller.agent,
@@ -134,6 +162,7 @@ async def _perform(
         requester=grant.requester,
         trace_id=request.trace_id,
         unreadable=asked.problem,
+        run=turn.run,
         id=new_id(),
     )
     meant = [call.agent, call.context.to_json(), asked.name, asked.arguments, asked.problem]
@@ -145,17 +174,16 @@ async def _perform(
         body_digest=_digest(meant),
         deadline=turn.deadline,
     )
-    if performed.status == 503:
-        raise Problem(503, performed.content["code"], performed.content["message"])
     return Done(asked, tool, performed)
 
 
 def _open(turn: Turn, done: list[Done]) -> dict[str, Any]:
     """Say what waits, and how to go on. A provider takes the results of a turn together, so that none is told yet."""
     calls = [each.shown() for each in done]
+    waiting = next(call for call, each in zip(calls, done, strict=True) if each.is_open)
     return {
-        "status": calls[-1]["status"],
-        "waiting": calls[-1],
+        "status": waiting["status"],
+        "waiting": waiting,
         "calls": calls,
         "calls_left": len(turn.calls) - len(done),
         "go_on": {
@@ -180,6 +208,7 @@ def _read(current: Gateway, grant: TokenGrant, body: dict[str, Any], request: Re
         body.get("text_limit"), "text_limit", details, default=TEXT_LIMIT, maximum=TEXT_LIMIT_MAXIMUM
     )
     key = read_key(body, request, details)
+    run = read_run(body, details)
     if speaker is None or reply is None or details:
         raise mistakes(details)
     calls = speaker.form.read_calls(reply)
@@ -190,6 +219,7 @@ def _read(current: Gateway, grant: TokenGrant, body: dict[str, Any], request: Re
         speaker=speaker,
         calls=calls,
         key=key or _turn_key(speaker, reply, calls),
+        run=run,
         text_limit=text_limit,
         deadline=time.monotonic() + wait_ms / 1000,
     )

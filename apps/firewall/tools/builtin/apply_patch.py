@@ -6,6 +6,7 @@ from apps.firewall.tools.running import Command, Place, ToolOutcome
 
 DEFINITION = Definition(
     name="apply_patch",
+    execution_mode="sequential",
     label="Apply patch",
     description=(
         "Add, change, move and delete files of the workspace with one patch, as a whole or not at all. It begins with "

@@ -34,6 +34,7 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 
 DEFINITION = Definition(
     name="edit",
+    execution_mode="sequential",
     label="Edit file",
     description=(
         "Replace texts in a file of the workspace. Each `oldText` must stand in the file exactly once; all are looked "

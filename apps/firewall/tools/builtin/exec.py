@@ -41,6 +41,8 @@ DEFINITION = Definition(
         "required": ["command"],
         "additionalProperties": False,
     },
+    execution_mode="sequential",
+    result_limit=3 * OUTPUT_LIMIT_BYTES,
 )
 
 ENDINGS = {

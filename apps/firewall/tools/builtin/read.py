@@ -6,6 +6,7 @@ from apps.firewall.tools.running import Command, Place, ToolOutcome
 
 DEFINITION = Definition(
     name="read",
+    result_limit=300_000,  # a whole part of a file: it states its own cut
     label="Read file",
     description=(
         "Read a text file of the workspace. Long files come in parts: `offset` is the first line (from 1), "

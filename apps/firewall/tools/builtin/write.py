@@ -6,6 +6,7 @@ from apps.firewall.tools.running import Command, Place, ToolOutcome
 
 DEFINITION = Definition(
     name="write",
+    execution_mode="sequential",
     label="Write file",
     description="Write a text file of the workspace, replacing what was there. Missing folders are made.",
     section="fs",

@@ -1,0 +1,77 @@
+"""Calls of one turn whose tools meet: they can only end when they run side by side, or one after the other."""
+
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.gateway.test_decisions import eventually
+from tests.gateway.test_publications import published, publishing  # noqa: F401 (a fixture)
+from tests.gateway.test_python_tools import BOT, bot, looked, offered  # noqa: F401 (a fixture)
+from tests.gateway.test_turns import turn
+
+pytestmark = pytest.mark.unhurried
+
+TOOLS = '''
+import time
+from pathlib import Path
+
+from openclaw_admin.tools import ToolContext, tool
+
+
+@tool(timeout=20)
+def meet(me: str, other: str, context: ToolContext) -> dict:
+    """Wait until the other is there."""
+    place = Path(context.workspace)
+    (place / f"here-{me}").touch()
+    while not (place / f"here-{other}").exists():
+        time.sleep(0.02)
+    return {"met": other}
+
+
+@tool(execution_mode="sequential")
+def alone(me: str, context: ToolContext) -> dict:
+    """Say whether anybody else is at it."""
+    mark = Path(context.workspace) / "busy"
+    mark.mkdir()
+    time.sleep(0.2)
+    mark.rmdir()
+    return {"me": me}
+
+
+@tool
+def stumble() -> dict:
+    """Fail."""
+    raise RuntimeError("no")
+'''
+
+
+@pytest.fixture
+def tools(environment: Any, bot: httpx.Client, tmp_path: Path) -> httpx.Client:  # noqa: F811
+    folder = tmp_path / "tools"
+    folder.mkdir()
+    (folder / "meeting_tool.py").write_text(TOOLS)
+    run = looked(environment, "meeting", "folder", {"scan_directories": [str(folder)]})
+    assert run.added == 3, run.findings
+    published(environment, BOT)
+    assert eventually(lambda: offered(bot, "stumble"))
+    return bot
+
+
+def test_parallel_calls_meet_sequential_ones_are_alone_and_a_failure_is_its_own(tools: httpx.Client) -> None:
+    calls = [
+        ("meet", {"me": "a", "other": "b"}),
+        ("stumble", {}),
+        ("meet", {"me": "b", "other": "a"}),
+        ("alone", {"me": "first"}),
+        ("alone", {"me": "second"}),
+        ("launch_rocket", {}),
+    ]
+
+    body = turn(tools, calls).json()
+
+    assert [each["call_id"] for each in body["calls"]] == [f"one_{place}" for place in range(6)]
+    statuses = ["completed", "failed", "completed", "completed", "completed", "denied"]
+    assert [each["status"] for each in body["calls"]] == statuses
+    assert "second" in body["messages"][4]["content"]
