@@ -16,6 +16,7 @@ from apps.firewall.runtime.clock import SystemClock
 from apps.firewall.runtime.ports import Ports, Standing, StandingGrant
 from apps.firewall.runtime.rehearse import Rehearsal, rehearse
 from apps.gateway.lifecycle import Gateway, gateway
+from apps.gateway.roles import role_of
 from apps.gateway.people import QueueOfPeople
 from apps.gateway.wiring import AuditLedger, executors
 from apps.registry.models import Environment
@@ -45,6 +46,16 @@ class _AsOfNow:
         return self.standings.get(tool)
 
 
+class _KnownRole:
+    """Fills the port `People` with the role that was read before a rehearsal began."""
+
+    def __init__(self, role: str) -> None:
+        self._role = role
+
+    async def role(self, requester: str) -> str:  # noqa: ARG002
+        return self._role
+
+
 class _KnownGrants(QueueOfPeople):
     """Fills the port `Approvals` with the standing answers that were read before a rehearsal began."""
 
@@ -67,6 +78,7 @@ def call_rehearse(call: Call, snapshot: Snapshot, environment: Environment) -> R
         executor=executors(),
         clock=SystemClock(),
         tool_states=now,
+        people=_KnownRole(role_of(call.requester)),
     )
     return asyncio.run(rehearse(call, ports))
 

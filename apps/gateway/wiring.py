@@ -24,6 +24,7 @@ from apps.gateway.database import in_database
 from apps.gateway.live import LiveSnapshots
 from apps.gateway.queue.port import QueueOfCalls
 from apps.gateway.people import QueueOfPeople, entry_decision, environment_named, sender_of
+from apps.gateway.roles import RolesOnRecord
 from apps.gateway.tool_states import LiveToolStates, Standings
 from apps.keys.installation import mask_key
 from apps.policies.selectors import live_snapshot
@@ -135,6 +136,7 @@ def ports_with(snapshots: LiveSnapshots, tool_states: LiveToolStates, sessions: 
         executor=executors(sessions),
         clock=SystemClock(),
         tool_states=tool_states,
+        people=RolesOnRecord(),
         queue=QueueOfCalls(),
         results=result_rules(),
     )

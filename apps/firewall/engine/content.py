@@ -93,7 +93,7 @@ class ContentRules:
         self.filters = tuple(filters)
         self._dialect = dialect
         self._filters = [_Compiled(dialect, each) for each in self.filters]
-        self._marks = tuple(mark_of(each) for each in self.filters if each.action == "mask")
+        self._marks = tuple(mark_of(each) for each in self.filters if each.action != "warn")
         self._chosen: dict[tuple[str, Side], tuple[_Compiled, ...]] = {}
 
     def concerns(self, tool: str, side: Side) -> bool:
@@ -114,12 +114,24 @@ class ContentRules:
         ends_at = time.monotonic() + limit_s
         hits: list[Hit] = []
         for each in self._of(tool, side):
-            walk = _Walk(each, self._marks, ends_at)
+            walk = _Walk(each, self._marks, ends_at, masks=each.filter.action == "mask")
             value = walk.value(value, "", DEPTH_LIMIT)
             if walk.places:
                 first = tuple(dict.fromkeys(walk.places))[:PLACES_NAMED]
                 hits.append(Hit(each.filter, walk.places.total(), first))
         return Filtered(value, tuple(hits))
+
+    def covered(self, tool: str, side: Side, value: Any, *, limit_s: float) -> Any:
+        """Mask also what filters block, for a record that must not hold it.
+
+        Raises:
+            ContentUncheckedError: as `search`.
+        """
+        ends_at = time.monotonic() + limit_s
+        for each in self._of(tool, side):
+            if each.filter.action != "warn":
+                value = _Walk(each, self._marks, ends_at, masks=True).value(value, "", DEPTH_LIMIT)
+        return value
 
     def _of(self, tool: str, side: Side) -> tuple["_Compiled", ...]:
         found = self._chosen.get((tool, side))
@@ -180,6 +192,7 @@ class _Walk:
     by: _Compiled
     marks: tuple[str, ...]
     ends_at: float
+    masks: bool
     places: Counter[str] = field(default_factory=Counter)
 
     def value(self, value: Any, place: str, depth: int) -> Any:
@@ -191,7 +204,7 @@ class _Walk:
             return self._members(value, place, depth)
         if isinstance(value, list | tuple):
             found = [self.value(each, f"{place}[{index}]", depth - 1) for index, each in enumerate(value)]
-            return found if self._masks else value
+            return found if self.masks else value
         if isinstance(value, int | float) and not isinstance(value, bool):
             text = str(value)
             searched = self._text(text, place)
@@ -201,24 +214,22 @@ class _Walk:
     def _members(self, value: Mapping[Any, Any], place: str, depth: int) -> Any:
         made: dict[str, Any] = {}
         for name, member in value.items():
-            inner = f"{place}.{name}" if place else str(name)
-            key = self._text(str(name), place)
-            if key != name:
-                inner = f"{place}.{key}" if place else key
-            made[_free(key, made) if key != name else key] = self.value(member, inner, depth - 1)
-        return made if self._masks else value
-
-    @property
-    def _masks(self) -> bool:
-        return self.by.filter.action == "mask"
+            covered = self._covered(str(name), place)
+            inner = f"{place}.{covered}" if place else covered  # a place is told, so it holds nothing that was found
+            key = _free(covered, made) if covered != name else covered
+            made[key] = self.value(member, inner, depth - 1)
+        return made if self.masks else value
 
     def _text(self, text: str, place: str) -> str:
+        covered = self._covered(text, place)
+        return covered if self.masks else text
+
+    def _covered(self, text: str, place: str) -> str:
+        """Return a text with marks for what was found in it, and count that."""
         spans = [span for span in self._spans(text) if span[0] < span[1]]
         if not spans:
             return text
         self.places[place] += len(spans)
-        if not self._masks:
-            return text
         mark, pieces, at = mark_of(self.by.filter), [], 0
         for start, end in spans:
             pieces += [text[at:start], mark]

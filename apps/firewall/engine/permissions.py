@@ -79,12 +79,13 @@ class PermissionAnswer:
 
 
 class PermissionRules:
-    """The grants of a snapshot, ready to be asked."""
+    """The grants of a snapshot, ready to be asked; `ask_for_roles` says whether any depends on a person's role."""
 
-    __slots__ = ("_grants", "_known", "grants")
+    __slots__ = ("_grants", "_known", "ask_for_roles", "grants")
 
     def __init__(self, dialect: Dialect, grants: Iterable[Grant]) -> None:
         self.grants = tuple(grants)
+        self.ask_for_roles = any(grant.role for grant in self.grants)
         self._grants = tuple(_Compiled(dialect, grant) for grant in self.grants)
         self._known: dict[str, tuple[_Compiled, ...]] = {}
 

@@ -138,6 +138,7 @@ class Action:
         files: identity of the program and of the files among its arguments, by path.
         warnings: what the caller is told beside the result, each `{"path", "code", "message"}`.
         hook_changes: how before-hooks rewrote the params, as a diff.
+        filtered: what content filters found in the params.
     """
 
     call_id: str
@@ -156,6 +157,7 @@ class Action:
     files: dict[str, str] = field(default_factory=dict)
     warnings: list[dict[str, str]] = field(default_factory=list)
     hook_changes: list[dict[str, Any]] = field(default_factory=list)
+    filtered: list[dict[str, Any]] = field(default_factory=list)
     run: str = ""
 
     def to_json(self) -> dict[str, Any]:

@@ -118,6 +118,20 @@ class AsPublished:
         return None
 
 
+class People(Protocol):
+    """Who people are."""
+
+    async def role(self, requester: str) -> str:
+        """Tell the role that a call's requester has now; empty for none, and for whom nobody knows."""
+
+
+class NoPeople:
+    """The port `People` of whoever knows nobody."""
+
+    async def role(self, requester: str) -> str:  # noqa: ARG002
+        return ""
+
+
 class Ledger(Protocol):
     """The record of every call."""
 
@@ -320,6 +334,7 @@ class Ports:
     executor: Executor
     clock: Clock
     tool_states: ToolStates = field(default_factory=AsPublished)
+    people: People = field(default_factory=NoPeople)
     hooks: Hooks = field(default_factory=NoHooks)
     results: ResultRules = field(default_factory=ResultRules)
     queue: Queue = field(default_factory=NoQueue)

@@ -16,7 +16,9 @@ from apps.firewall.runtime.ports import ApprovalRequest, Approvals, Ports, Sessi
 from apps.firewall.runtime.sessions import SessionPlace, SessionState
 from apps.firewall.runtime.stages import Stage
 from apps.firewall.runtime.stages.approval import approval_stage
+from apps.firewall.runtime.stages.content import content_stage
 from apps.firewall.runtime.stages.decide import decide_stage
+from apps.firewall.runtime.stages.permissions import permissions_stage
 from apps.firewall.runtime.stages.run import Run
 from apps.firewall.runtime.stages.session import session_stage
 from apps.firewall.runtime.stages.validate import validate_stage
@@ -111,6 +113,10 @@ async def rehearse(call: Call, ports: Ports) -> Rehearsal:
     mistakes = None if run.tool is None else await _refusal_of(run, Stage("validate", validate_stage))
     trouble = None
     if denial is None and mistakes is None:
+        trouble = await _refusal_of(run, Stage("permissions", permissions_stage))
+        trouble = trouble or await _refusal_of(run, Stage("content", content_stage))
+        judgement = run.judgement if trouble is None else trouble.judgement
+    if denial is None and mistakes is None and trouble is None:
         trouble = await _refusal_of(run, Stage("session", session_stage))
         judgement = run.judgement if trouble is None else trouble.judgement
     if denial is None and mistakes is None and trouble is None:

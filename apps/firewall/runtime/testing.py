@@ -210,6 +210,16 @@ class FakeSessions:
 
 
 @dataclass
+class FakePeople:
+    """Knows the roles of people by their actors."""
+
+    roles: dict[str, str] = field(default_factory=dict)
+
+    async def role(self, requester: str) -> str:
+        return self.roles.get(requester, "")
+
+
+@dataclass
 class FakeWorld:
     """Every port at once: `FakeWorld(snapshot).ports`."""
 
@@ -218,6 +228,7 @@ class FakeWorld:
     approvals: FakeApprovals = field(default_factory=FakeApprovals)
     executor: FakeExecutor = field(default_factory=FakeExecutor)
     tool_states: FakeToolStates = field(default_factory=FakeToolStates)
+    people: FakePeople = field(default_factory=FakePeople)
     hooks: FakeHooks = field(default_factory=FakeHooks)
     queue: FakeQueue = field(default_factory=FakeQueue)
     sessions: FakeSessions = field(default_factory=FakeSessions)
@@ -231,6 +242,7 @@ class FakeWorld:
             executor=self.executor,
             clock=SystemClock(),
             tool_states=self.tool_states,
+            people=self.people,
             hooks=self.hooks,
             queue=self.queue,
             sessions=self.sessions,

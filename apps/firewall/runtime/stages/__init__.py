@@ -12,8 +12,10 @@ from apps.firewall.runtime.stages.after_hooks import after_hooks_stage
 from apps.firewall.runtime.stages.approval import approval_stage
 from apps.firewall.runtime.stages.before_hooks import before_hooks_stage
 from apps.firewall.runtime.stages.checks import check_again_stage
+from apps.firewall.runtime.stages.content import content_result_stage, content_stage
 from apps.firewall.runtime.stages.decide import decide_stage
 from apps.firewall.runtime.stages.execute import execute_stage
+from apps.firewall.runtime.stages.permissions import permissions_stage
 from apps.firewall.runtime.stages.results import results_stage
 from apps.firewall.runtime.stages.run import Run
 from apps.firewall.runtime.stages.session import session_end_stage, session_stage
@@ -36,6 +38,8 @@ class Stage:
 STAGES: tuple[Stage, ...] = (
     Stage("decide", decide_stage),
     Stage("validate", validate_stage),
+    Stage("permissions", permissions_stage),
+    Stage("content", content_stage),
     Stage("session", session_stage),
     Stage("before_hooks", before_hooks_stage),
     Stage("check_again", check_again_stage),
@@ -46,6 +50,7 @@ STAGES: tuple[Stage, ...] = (
 AFTER: tuple[Stage, ...] = (
     # first: what a tool says is compared as the tool said it, whole
     Stage("session_end", session_end_stage, observes=True),
+    Stage("content_result", content_result_stage),
     Stage("results", results_stage),
     Stage("after_hooks", after_hooks_stage, observes=True),
 )

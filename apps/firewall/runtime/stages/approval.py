@@ -77,6 +77,7 @@ def _action(run: Run, **command: Any) -> Action:
         snapshot="" if run.snapshot is None else run.snapshot.digest,
         warnings=[dict(warning) for warning in run.warnings],
         hook_changes=run.hook_changes,
+        filtered=run.filtered,
         **command,
     )
 

@@ -3,10 +3,12 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
+from apps.firewall.runtime.stages.content import content_stage
+from apps.firewall.runtime.stages.permissions import permissions_stage
 from apps.firewall.runtime.stages.run import Run
 from apps.firewall.runtime.stages.validate import validate_stage
 
-CHECKS: tuple[Callable[[Run], Awaitable[None]], ...] = (validate_stage,)
+CHECKS: tuple[Callable[[Run], Awaitable[None]], ...] = (validate_stage, permissions_stage, content_stage)
 """Every stage that judges params, in the order of the table of stages."""
 
 

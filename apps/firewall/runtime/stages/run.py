@@ -44,6 +44,7 @@ class Run:
     warnings: list[dict[str, str]] = field(default_factory=list)
     wish: ApprovalWish | None = None
     hook_changes: list[dict[str, Any]] = field(default_factory=list)
+    filtered: list[dict[str, Any]] = field(default_factory=list)
     is_rewritten: bool = False
     session: InSession | None = None
 
@@ -82,7 +83,7 @@ class Run:
     def _changes(self, kind: Any) -> dict[str, Any] | None:
         """Gather what happened to the call on its way; the entry that ends it says what its caller was warned of."""
         warnings = [] if kind == "call_intent" else [dict(warning) for warning in self.warnings]
-        found = {"run": self.call.run, "hooks": self.hook_changes, "warnings": warnings}
+        found = {"run": self.call.run, "hooks": self.hook_changes, "filters": self.filtered, "warnings": warnings}
         return {name: value for name, value in found.items() if value} or None
 
     def refuse(self, code: str, message: str, details: list[dict[str, str]] | None = None, **why: str) -> RefusedError:

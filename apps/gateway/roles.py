@@ -1,0 +1,21 @@
+"""The roles of the people behind calls, as they are now: a role that was taken away grants nothing any more."""
+
+from apps.accounts.selectors import user_find
+from apps.gateway.database import in_database
+
+PERSON = "user:"
+
+
+def role_of(requester: str) -> str:
+    """Tell the role of an active person, named as audit does (`user:anna`); empty for anybody else."""
+    if not requester.startswith(PERSON):
+        return ""
+    person = user_find(requester.removeprefix(PERSON))
+    return person.role if person is not None and person.is_active else ""
+
+
+class RolesOnRecord:
+    """Fills the port `People`. It is asked only where a grant depends on a role."""
+
+    async def role(self, requester: str) -> str:
+        return await in_database(role_of, requester)
