@@ -99,6 +99,7 @@ INSTALLED_APPS = [
     "apps.accounts",
     "apps.audit",
     "apps.registry",
+    "apps.limits",
     "apps.policies",
     "apps.approvals",
     "apps.sessions",
@@ -228,6 +229,7 @@ CELERY_BEAT_SCHEDULE = {
         "gateway.calls_settle": 2.0,
         "gateway.calls_forget": 86400.0,
         "gateway.slots_forget": 86400.0,
+        "limits.forget": 300.0,
         "sessions.sweep": 600.0,
     }.items()
 }

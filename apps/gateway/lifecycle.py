@@ -13,19 +13,21 @@ from apps.events.notices import RECONNECTED, Notice
 from apps.firewall.tools.mcp.sessions import McpSessions
 from apps.gateway.desk import Desk
 from apps.gateway.listings import Listings
+from apps.gateway.limiting import LiveLimits
 from apps.gateway.live import LiveSnapshots
 from apps.gateway.queue.callbacks import Callbacks
 from apps.gateway.queue.cancelling import ASKED as CANCEL_ASKED
 from apps.gateway.queue.taking import Taker
 from apps.gateway.tokens import Tokens
 from apps.gateway.tool_states import LiveToolStates
-from apps.gateway.wiring import live_snapshots, live_tool_states, ports_with
+from apps.gateway.wiring import live_limits, live_snapshots, live_tool_states, ports_with
 
 log = structlog.get_logger(__name__)
 
 POLL_S = 5.0
 PUBLICATIONS = ("publication.", "environment.")
 TOOLS = ("registry.", "source.", "environment.")
+LIMITS = ("limit.", "environment.")
 PEOPLE = ("token.", "user.")
 
 
@@ -35,6 +37,7 @@ class Gateway:
 
     snapshots: LiveSnapshots
     tool_states: LiveToolStates
+    limits: LiveLimits
     tokens: Tokens
     desk: Desk
     taker: Taker
@@ -71,12 +74,14 @@ async def start(snapshots: LiveSnapshots | None = None, *, is_worker: bool = Fal
     global _gateway
     snapshots = snapshots or live_snapshots()
     tool_states = live_tool_states()
+    limits = live_limits()
     sessions = McpSessions()
-    desk = Desk(ports_with(snapshots, tool_states, sessions))
+    desk = Desk(ports_with(snapshots, tool_states, limits, sessions))
     callbacks = Callbacks()
     made = Gateway(
         snapshots=snapshots,
         tool_states=tool_states,
+        limits=limits,
         tokens=Tokens(),
         desk=desk,
         taker=Taker(desk, callbacks),
@@ -86,6 +91,7 @@ async def start(snapshots: LiveSnapshots | None = None, *, is_worker: bool = Fal
     )
     await snapshots.reload()
     await tool_states.reload()
+    await limits.reload()
     made.unsubscribe = subscribe(hear)
     made.tasks.append(asyncio.create_task(_poll(made), name="gateway poll"))
     _gateway = made
@@ -116,6 +122,8 @@ def hear(notice: Notice) -> None:
         current.desk.background(_logged(current.snapshots.reload(), "reload"))
     if notice.kind == RECONNECTED or notice.kind.startswith(TOOLS):
         current.desk.background(_logged(current.tool_states.reload(), "reload of tool states"))
+    if notice.kind == RECONNECTED or notice.kind.startswith(LIMITS):
+        current.desk.background(_logged(current.limits.reload(), "reload of limits"))
     if notice.kind == RECONNECTED:
         current.desk.background(_logged(_sweep(current), "sweep"))
     if notice.kind == CANCEL_ASKED:
@@ -132,6 +140,7 @@ async def _poll(current: Gateway) -> None:
         await asyncio.sleep(POLL_S)
         await _logged(current.snapshots.reload(), "reload")
         await _logged(current.tool_states.reload(), "reload of tool states")
+        await _logged(current.limits.reload(), "reload of limits")
 
 
 async def _sweep(current: Gateway) -> None:

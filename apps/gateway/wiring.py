@@ -21,12 +21,14 @@ from apps.firewall.runtime.results import ResultRules
 from apps.firewall.tools.connections import Connection, SourceUnknownError
 from apps.firewall.tools.mcp.sessions import McpSessions
 from apps.gateway.database import in_database
+from apps.gateway.limiting import LiveLimits
 from apps.gateway.live import LiveSnapshots
 from apps.gateway.queue.port import QueueOfCalls
 from apps.gateway.people import QueueOfPeople, entry_decision, environment_named, sender_of
 from apps.gateway.roles import RolesOnRecord
 from apps.gateway.tool_states import LiveToolStates, Standings
 from apps.keys.installation import mask_key
+from apps.limits.selectors import limits_in_force
 from apps.policies.selectors import live_snapshot
 from apps.registry.looks import python_tools
 from apps.registry.selectors import environments, source_find
@@ -83,6 +85,11 @@ def live_tool_states() -> LiveToolStates:
     return LiveToolStates(_standings)
 
 
+def live_limits() -> LiveLimits:
+    """Make the memory of rates and breakers."""
+    return LiveLimits(limits_in_force)
+
+
 class SourcesOfTools:
     """Fills the port `Connections`."""
 
@@ -127,7 +134,9 @@ def result_rules() -> ResultRules:
     return ResultRules(key=mask_key(), limit=settings.RESULT_LIMIT, kept_bytes=settings.RESULT_KEPT_BYTES)
 
 
-def ports_with(snapshots: LiveSnapshots, tool_states: LiveToolStates, sessions: McpSessions | None = None) -> Ports:
+def ports_with(
+    snapshots: LiveSnapshots, tool_states: LiveToolStates, limits: LiveLimits, sessions: McpSessions | None = None
+) -> Ports:
     """Make the runtime's ports of this process."""
     return Ports(
         snapshots=snapshots,
@@ -136,6 +145,7 @@ def ports_with(snapshots: LiveSnapshots, tool_states: LiveToolStates, sessions: 
         executor=executors(sessions),
         clock=SystemClock(),
         tool_states=tool_states,
+        limits=limits,
         people=RolesOnRecord(),
         queue=QueueOfCalls(),
         results=result_rules(),

@@ -14,6 +14,7 @@ from apps.firewall.errors import FirewallError
 from apps.firewall.redaction import MaskNote
 from apps.firewall.runtime.call import Action, Asked, Call, JsonObject, Judgement
 from apps.firewall.runtime.hooks import ApprovalWish, Hook, HookReport, Rewrites
+from apps.firewall.runtime.limits.port import Limits, NoLimits
 from apps.firewall.runtime.results import ResultRules
 from apps.firewall.runtime.sessions import SessionPlace, SessionState
 from apps.firewall.tools.running import ToolOutcome
@@ -338,4 +339,5 @@ class Ports:
     hooks: Hooks = field(default_factory=NoHooks)
     results: ResultRules = field(default_factory=ResultRules)
     queue: Queue = field(default_factory=NoQueue)
+    limits: Limits = field(default_factory=NoLimits)
     sessions: Sessions = field(default_factory=NoSessions)

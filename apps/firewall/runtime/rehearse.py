@@ -9,19 +9,23 @@ from datetime import UTC, datetime
 from typing import TypeVar
 from uuid import UUID
 
+from apps.firewall.engine.source import ToolEntry
 from apps.firewall.errors import FirewallError
 from apps.firewall.runtime.call import Asked, Call, JsonObject, Judgement, RefusedError
 from apps.firewall.runtime.hooks.handlers import in_order
+from apps.firewall.runtime.limits.port import Counting, Limited, Limits, NoLimits
 from apps.firewall.runtime.ports import ApprovalRequest, Approvals, Ports, Sessions, StandingGrant
 from apps.firewall.runtime.sessions import SessionPlace, SessionState
 from apps.firewall.runtime.stages import Stage
 from apps.firewall.runtime.stages.approval import approval_stage
 from apps.firewall.runtime.stages.content import content_stage
 from apps.firewall.runtime.stages.decide import decide_stage
+from apps.firewall.runtime.stages.limits import limits_stage
 from apps.firewall.runtime.stages.permissions import permissions_stage
 from apps.firewall.runtime.stages.run import Run
 from apps.firewall.runtime.stages.session import session_stage
 from apps.firewall.runtime.stages.validate import validate_stage
+from apps.firewall.tools.definition import Definition
 
 T = TypeVar("T")
 Problem = dict[str, str]
@@ -97,6 +101,27 @@ class _Unremembered:
         return change(await self.state(place, at=at))[1]
 
 
+class _Uncounted:
+    """The port `Limits` of a rehearsal: a call meets what it would meet, is counted nowhere, and nothing is kept."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+
+    async def admit(
+        self,
+        call: Call,
+        tool: ToolEntry,
+        definition: Definition,
+        *,
+        counting: Counting = "take",  # noqa: ARG002
+    ) -> Limited | None:
+        return await self._limits.admit(call, tool, definition, counting="look")
+
+    settle = NoLimits.settle
+    recall = NoLimits.recall
+    keep = NoLimits.keep
+
+
 async def rehearse(call: Call, ports: Ports) -> Rehearsal:
     """Take a call through every stage before the run.
 
@@ -104,7 +129,12 @@ async def rehearse(call: Call, ports: Ports) -> Rehearsal:
     the agent does not have the tool: the answer is for administrators, not for agents.
     """
     clock = ports.clock
-    told = replace(ports, approvals=_Unasked(ports.approvals), sessions=_Unremembered(ports.sessions))
+    told = replace(
+        ports,
+        approvals=_Unasked(ports.approvals),
+        limits=_Uncounted(ports.limits),
+        sessions=_Unremembered(ports.sessions),
+    )
     run = Run(call=call, ports=told, started=clock.monotonic())
     denial = await _refusal_of(run, Stage("decide", decide_stage))
     judgement = run.judgement if denial is None else denial.judgement
@@ -118,6 +148,9 @@ async def rehearse(call: Call, ports: Ports) -> Rehearsal:
         judgement = run.judgement if trouble is None else trouble.judgement
     if denial is None and mistakes is None and trouble is None:
         trouble = await _refusal_of(run, Stage("session", session_stage))
+        judgement = run.judgement if trouble is None else trouble.judgement
+    if denial is None and mistakes is None and trouble is None:
+        trouble = await _refusal_of(run, Stage("limits", limits_stage))
         judgement = run.judgement if trouble is None else trouble.judgement
     if denial is None and mistakes is None and trouble is None:
         _tell_of_hooks(run)

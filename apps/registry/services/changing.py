@@ -1,8 +1,8 @@
 """What every change of this room does: check the right, sign the change log, compare versions, write what differs."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 import pghistory
 from django.contrib.auth.models import AnonymousUser
@@ -12,12 +12,17 @@ from django.db import models, transaction
 from apps.accounts.access import Permission, Principal, require
 from apps.registry.differences import is_same_json
 from apps.registry.errors import RecordChangedError
-from apps.registry.models import DiscoverySource, Plugin, Tool, ToolGroup
 
 By = Principal | None
 """A person, a token, or None for the system itself."""
 
-Versioned = Tool | Plugin | ToolGroup | DiscoverySource
+
+class Versioned(Protocol):
+    """A record that counts its versions."""
+
+    version: Any
+
+    def save(self, *, update_fields: Iterable[str]) -> None: ...
 
 
 def actor_of(by: By) -> str:

@@ -15,6 +15,7 @@ from apps.firewall.runtime.stages.checks import check_again_stage
 from apps.firewall.runtime.stages.content import content_result_stage, content_stage
 from apps.firewall.runtime.stages.decide import decide_stage
 from apps.firewall.runtime.stages.execute import execute_stage
+from apps.firewall.runtime.stages.limits import limits_end_stage, limits_stage
 from apps.firewall.runtime.stages.permissions import permissions_stage
 from apps.firewall.runtime.stages.results import results_stage
 from apps.firewall.runtime.stages.run import Run
@@ -41,6 +42,7 @@ STAGES: tuple[Stage, ...] = (
     Stage("permissions", permissions_stage),
     Stage("content", content_stage),
     Stage("session", session_stage),
+    Stage("limits", limits_stage),
     Stage("before_hooks", before_hooks_stage),
     Stage("check_again", check_again_stage),
     Stage("approval", approval_stage),
@@ -50,6 +52,7 @@ STAGES: tuple[Stage, ...] = (
 AFTER: tuple[Stage, ...] = (
     # first: what a tool says is compared as the tool said it, whole
     Stage("session_end", session_end_stage, observes=True),
+    Stage("limits_end", limits_end_stage),
     Stage("content_result", content_result_stage),
     Stage("results", results_stage),
     Stage("after_hooks", after_hooks_stage, observes=True),

@@ -1,5 +1,6 @@
 """The run itself, after its intent is on record; or the queue, for a call that is run later."""
 
+from apps.firewall.runtime.stages.perform import perform
 from apps.firewall.runtime.stages.run import Run
 
 
@@ -12,4 +13,4 @@ async def execute_stage(run: Run) -> None:
         return
     await run.ports.ledger.record(run.note("call_intent", "started"))
     run.is_intended = True
-    run.outcome = await run.ports.executor.run(run.action, run.tool)
+    run.outcome = await perform(run)

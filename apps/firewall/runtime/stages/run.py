@@ -38,6 +38,7 @@ class Run:
     asked: Asked | None = None
     is_intended: bool = False
     is_queued: bool = False
+    is_remembered: bool = False
     abort: Abort = field(default_factory=Abort)
     outcome: ToolOutcome | None = None
     settled: Settled | None = None
