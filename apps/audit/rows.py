@@ -70,6 +70,7 @@ class CallRecord:
     """One call as people see it: one line, whatever number of entries tell of it.
 
     Args:
+        warnings: what its caller was told beside the answer, each `{"path", "code", "message"}`.
         status: "completed", "failed", "unknown" or what else its outcome says; "denied", "expired" or "cancelled"
             when it never ran; "awaiting_approval", "approved" or "running" while it has not ended.
         decision, layer, label, rule, reason: what decided, from the entry that ended the deciding.
@@ -105,6 +106,7 @@ class CallRecord:
     snapshot_digest: str
     trace_id: str
     changes: Any
+    warnings: tuple[dict[str, Any], ...]
     entries: tuple[EntryRow, ...]
 
     @property
@@ -172,8 +174,14 @@ def call_from_entries(call_id: UUID, entries: Sequence[EntryRow]) -> CallRecord:
         snapshot_digest=content.snapshot_digest,
         trace_id=first.trace_id,
         changes=None if intent is None else intent.changes,
+        warnings=_warnings(end),
         entries=tuple(entries),
     )
+
+
+def _warnings(end: EntryRow | None) -> tuple[dict[str, Any], ...]:
+    changes = {} if end is None or not isinstance(end.changes, dict) else end.changes
+    return tuple(changes.get("warnings") or ())
 
 
 def _last(entries: Sequence[EntryRow], *kinds: str) -> EntryRow | None:

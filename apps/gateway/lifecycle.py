@@ -11,6 +11,7 @@ import structlog
 from apps.events.listener import subscribe
 from apps.events.notices import RECONNECTED, Notice
 from apps.firewall.tools.mcp.sessions import McpSessions
+from apps.gateway.agent_sessions import connections_end
 from apps.gateway.desk import Desk
 from apps.gateway.listings import Listings
 from apps.gateway.limiting import LiveLimits
@@ -21,6 +22,7 @@ from apps.gateway.queue.taking import Taker
 from apps.gateway.tokens import Tokens
 from apps.gateway.tool_states import LiveToolStates
 from apps.gateway.wiring import live_limits, live_snapshots, live_tool_states, ports_with
+from apps.sessions.services import ENDED as SESSION_ENDED
 
 log = structlog.get_logger(__name__)
 
@@ -128,6 +130,9 @@ def hear(notice: Notice) -> None:
         current.desk.background(_logged(_sweep(current), "sweep"))
     if notice.kind == CANCEL_ASKED:
         current.desk.background(_logged(current.desk.take_cancels(), "cancel"))
+    if notice.kind == SESSION_ENDED:
+        closing = connections_end(notice.id, current.sessions)
+        current.desk.background(_logged(closing, "end of a session's connections"))
     if notice.kind == "approval.resolved" and not current.is_worker:
         with contextlib.suppress(ValueError):
             current.desk.background(current.desk.run_allowed(UUID(notice.id)))

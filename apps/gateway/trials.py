@@ -15,12 +15,17 @@ from apps.firewall.runtime.call import Call, CallResult
 from apps.firewall.runtime.clock import SystemClock
 from apps.firewall.runtime.ports import Ports, Standing, StandingGrant
 from apps.firewall.runtime.rehearse import Rehearsal, rehearse
+from apps.firewall.runtime.sessions import place_of
+from apps.gateway.agent_sessions import KnownSessions
+from apps.gateway.hooks import LiveHooks
 from apps.gateway.lifecycle import Gateway, gateway
 from apps.gateway.roles import role_of
 from apps.gateway.people import QueueOfPeople
 from apps.gateway.wiring import AuditLedger, executors
+from apps.registry.hooks import live_hooks
 from apps.registry.models import Environment
 from apps.registry.standing import standings
+from apps.sessions.keeping import session_state
 
 WAIT_S: Final = 8.0
 """How long a request waits for a call before it answers that the call goes on."""
@@ -68,7 +73,9 @@ class _KnownGrants(QueueOfPeople):
 
 def call_rehearse(call: Call, snapshot: Snapshot, environment: Environment) -> Rehearsal:
     """Say what would become of a call now; nothing runs. Not for coroutines."""
-    grants = grants_for(environment, call.agent, at=timezone.now(), tool=call.tool)
+    at = timezone.now()
+    grants = grants_for(environment, call.agent, at=at, tool=call.tool)
+    place = place_of(call, snapshot.engine.dialect)
     stands = standings().get(environment.slug, {})
     now = _AsOfNow(snapshot, {name: Standing(code=each.code, message=each.message) for name, each in stands.items()})
     ports = Ports(
@@ -79,6 +86,8 @@ def call_rehearse(call: Call, snapshot: Snapshot, environment: Environment) -> R
         clock=SystemClock(),
         tool_states=now,
         people=_KnownRole(role_of(call.requester)),
+        hooks=LiveHooks(known=live_hooks()),
+        sessions=KnownSessions(None if place is None else session_state(place, at=at)),
     )
     return asyncio.run(rehearse(call, ports))
 

@@ -20,6 +20,7 @@ from apps.firewall.runtime.ports import Note, Ports, Standing
 from apps.firewall.runtime.results import ResultRules
 from apps.firewall.tools.connections import Connection, SourceUnknownError
 from apps.firewall.tools.mcp.sessions import McpSessions
+from apps.gateway.agent_sessions import SessionRecords
 from apps.gateway.database import in_database
 from apps.gateway.limiting import LiveLimits
 from apps.gateway.live import LiveSnapshots
@@ -145,6 +146,7 @@ def ports_with(
         executor=executors(sessions),
         clock=SystemClock(),
         tool_states=tool_states,
+        sessions=SessionRecords(),
         limits=limits,
         people=RolesOnRecord(),
         queue=QueueOfCalls(),

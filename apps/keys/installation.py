@@ -35,6 +35,11 @@ def mask_key() -> bytes:
     return hmac.digest(seal_key(), b"openclaw-admin mask", hashlib.sha256)
 
 
+def loop_key() -> bytes:
+    """Give the key of the digests in the histories of loop detection; derived as well."""
+    return hmac.digest(seal_key(), b"openclaw-admin loops", hashlib.sha256)
+
+
 def signing_key() -> Ed25519PrivateKey:
     """Give the Ed25519 key that signs snapshots.
 

@@ -71,6 +71,7 @@ class CallSerializer(serializers.Serializer[Any]):
     result = serializers.JSONField(allow_null=True)
     error = serializers.JSONField(allow_null=True)
     phases = serializers.JSONField()
+    warnings = serializers.JSONField(help_text="What its caller was told beside the answer.")
     approval_id = serializers.CharField(source="shown_approval_id")
     approval_state = serializers.CharField()
     approval_by = serializers.CharField()

@@ -68,9 +68,16 @@ LATER: dict[str, Any] = {
         "has an idempotency key or is of mode `async`.",
     },
 }
+RUN: dict[str, Any] = {
+    "run": {
+        "type": "string",
+        "maxLength": 200,
+        "description": "The caller's own name for the turn or task within the session that this belongs to.",
+    }
+}
 WARNINGS = {
     "type": "array",
-    "description": "What to know although it goes on: the tool is deprecated, a param was left out.",
+    "description": "What to know although it goes on: the tool is deprecated, a param was left out, a loop shows.",
     "items": {
         "type": "object",
         "required": ["path", "code", "message"],
@@ -143,6 +150,7 @@ SCHEMAS: dict[str, Any] = {
         "properties": {
             **ASKER,
             "params": {"type": "object", "additionalProperties": True},
+            **RUN,
             "wait_ms": {
                 "type": "integer",
                 "minimum": 0,
@@ -274,6 +282,7 @@ SCHEMAS |= {
             "response": {**OBJECT, "description": "The provider's whole response. One of the three is given."},
             "chunks": {"type": "array", "items": {}, "description": "The pieces it streamed, each as JSON."},
             "stream": {"type": "string", "description": "The text of its server-sent events."},
+            **RUN,
             "wait_ms": {"type": "integer", "minimum": 0, "maximum": 30000, "default": 30000},
             "text_limit": {
                 "type": "integer",

@@ -93,6 +93,8 @@ def read_caller(grant: TokenGrant, body: Mapping[str, Any], details: Details, *,
     if grant.agents and agent_id not in grant.agents:
         raise Problem(403, "agent_not_allowed", f"this token may not speak for the agent `{agent}`")
     key = session or context.session_key
+    if key is not None and len(key) > TEXT_LIMIT:
+        details.append(_mistake(f"{prefix}context.session_key", f"must be a text of at most {TEXT_LIMIT} characters"))
     for wrong, member in ((_agent_of_key(key), "session"), (context.agent_id, "context.agent_id")):
         if wrong is not None and _agent(wrong) != agent_id:
             details.append(_mistake(f"{prefix}{member}", f"names the agent `{wrong}`, the request `{agent}`"))
@@ -149,6 +151,18 @@ def read_key(body: Mapping[str, Any], request: Request, details: Details) -> str
     if isinstance(key, str) and len(key) <= KEY_LIMIT and (key.isprintable() or not key):
         return key
     details.append(_mistake("idempotency", f"must be a printable text of at most {KEY_LIMIT} characters"))
+    return ""
+
+
+def read_run(body: Mapping[str, Any], details: Details) -> str:
+    """Read `run`, the caller's name for the turn or task within its session; empty for none.
+
+    A mistake is added to `details`.
+    """
+    run = body.get("run")
+    if run is None or (isinstance(run, str) and len(run) <= KEY_LIMIT and run.isprintable()):
+        return (run or "").strip()
+    details.append(_mistake("run", f"must be a printable text of at most {KEY_LIMIT} characters"))
     return ""
 
 
