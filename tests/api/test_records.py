@@ -6,7 +6,8 @@ import pytest
 
 PATHS = [
     "global-policy", "profiles", "agents", "provider-policies", "exec-settings", "channels", "accounts", "groups",
-    "sender-rules", "exec-allowlist", "registry/tools", "registry/plugins", "environments", "approvals",
+    "sender-rules", "permission-grants", "content-filters",
+    "exec-allowlist", "registry/tools", "registry/plugins", "environments", "approvals",
     "document", "draft/changes",
     "draft/lint", "publications",
 ]  # fmt: skip

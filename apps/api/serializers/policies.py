@@ -6,7 +6,9 @@ from typing import Any, ClassVar
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from apps.accounts.models import Role
 from apps.firewall.engine.answers import Decision, Explanation, Step
+from apps.firewall.engine.permissions import PermissionAnswer
 from apps.firewall.identifiers import show_id
 from apps.policies.models import Publication
 
@@ -46,11 +48,18 @@ class DocumentSerializer(serializers.Serializer[Any]):
     approvals = serializers.CharField(
         required=False, allow_null=True, trim_whitespace=False, help_text="The exec approvals document as JSON5 text."
     )
+    guards = serializers.CharField(
+        required=False,
+        allow_null=True,
+        trim_whitespace=False,
+        help_text="Grants of permissions and content filters, as JSON5 text.",
+    )
 
 
 class DocumentsSerializer(serializers.Serializer[Any]):
     document = serializers.DictField(help_text="openclaw.json in its current form; secrets are placeholders.")
     approvals = serializers.DictField(allow_null=True)
+    guards = serializers.DictField(help_text="Grants of permissions and content filters; empty when there are none.")
 
 
 class DiagnosticSerializer(serializers.Serializer[Any]):
@@ -113,6 +122,11 @@ class ContextField(serializers.DictField):
 class ExplainSerializer(serializers.Serializer[Any]):
     context = ContextField(help_text="Members of the schema Context.")  # type: ignore[assignment]  # the engine's word
     tool = serializers.CharField(required=False, help_text="Explain this tool alone, every layer's answer.")
+    params = serializers.DictField(
+        required=False, help_text="Of a call of this tool: which resources it would touch decides about permissions."
+    )
+    token = serializers.CharField(required=False, help_text="The token (`tok_…`) that would make the call.")
+    role = serializers.ChoiceField(choices=Role.choices, required=False, help_text="Role of the person behind it.")
     at = serializers.CharField(
         default="live", help_text="`live`, `draft`, or the digest of a snapshot that was published here."
     )
@@ -136,10 +150,23 @@ class ExplanationSerializer(serializers.Serializer[Any]):
     warnings = serializers.ListField(child=serializers.DictField())
 
 
+class PermissionAnswerSerializer(serializers.Serializer[Any]):
+    permission = serializers.CharField()
+    verdict = serializers.ChoiceField(
+        choices=["granted", "depends", "missing"], help_text="`depends`: on the resources of the call."
+    )
+    grants = serializers.ListField(child=serializers.CharField())
+    reason = serializers.CharField()
+    remedy = serializers.CharField(allow_blank=True, help_text="What would give it.")
+
+
 class ToolExplanationSerializer(serializers.Serializer[Any]):
     digest = serializers.CharField()
     decision = DecisionSerializer()
     steps = serializers.ListField(child=serializers.DictField())
+    permissions = PermissionAnswerSerializer(
+        many=True, help_text="Each permission that the tool asks for; empty also where no caller can be told."
+    )
 
 
 def explanation_json(digest: str, explanation: Explanation) -> dict[str, Any]:
@@ -167,5 +194,12 @@ def explanation_json(digest: str, explanation: Explanation) -> dict[str, Any]:
     }
 
 
-def tool_explanation_json(digest: str, decision: Decision, steps: tuple[Step, ...]) -> dict[str, Any]:
-    return {"digest": digest, "decision": decision._asdict(), "steps": [asdict(step) for step in steps]}
+def tool_explanation_json(
+    digest: str, decision: Decision, steps: tuple[Step, ...], permissions: tuple[PermissionAnswer, ...]
+) -> dict[str, Any]:
+    return {
+        "digest": digest,
+        "decision": decision._asdict(),
+        "steps": [asdict(step) for step in steps],
+        "permissions": PermissionAnswerSerializer(permissions, many=True).data,
+    }

@@ -121,6 +121,14 @@ def _sender(environment: Environment, values: Mapping[str, Any], by: Principal) 
     return services.sender_rule_create(environment, values.get("key", ""), by=by, agent=agent, group=group, **rest)
 
 
+def _permission_grant(environment: Environment, values: Mapping[str, Any], by: Principal) -> Any:
+    return services.permission_grant_create(environment, values["key"], by=by, **_rest(values, "key"))
+
+
+def _content_filter(environment: Environment, values: Mapping[str, Any], by: Principal) -> Any:
+    return services.content_filter_create(environment, values["key"], by=by, **_rest(values, "key"))
+
+
 def _rest(values: Mapping[str, Any], *taken: str) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name not in taken}
 
@@ -167,5 +175,7 @@ RECORD_KINDS: tuple[RecordKind, ...] = (
         "groups", "group", "groups of channels", _group, {"channel": "channel", "account": "account", "parent": "group"}
     ),
     _kind("sender-rules", "sender", "rules by sender", _sender, {"agent": "agent", "group": "group"}),
+    _kind("permission-grants", "permission_grant", "grants of permissions", _permission_grant),
+    _kind("content-filters", "content_filter", "filters of content", _content_filter),
     _kind("exec-allowlist", "allowlist", "commands that need no asking", None, {"approvals_agent": "approvals_agent"}),
 )

@@ -19,7 +19,7 @@ from apps.api.serializers.policies import (
 )
 from apps.api.serializers.shared import ProblemSerializer
 from apps.api.views.parameters import ENVIRONMENT
-from apps.policies.selectors import approvals_export, document_export, draft_changes, lint
+from apps.policies.selectors import approvals_export, document_export, draft_changes, guards_export, lint
 from apps.policies.services.documents import document_import
 
 
@@ -34,7 +34,13 @@ class Document(APIView):
     )
     def get(self, request: Request) -> Response:
         environment = environment_of(request)
-        return Response({"document": document_export(environment), "approvals": approvals_export(environment)})
+        return Response(
+            {
+                "document": document_export(environment),
+                "approvals": approvals_export(environment),
+                "guards": guards_export(environment),
+            }
+        )
 
     @extend_schema(
         operation_id="document_put",
@@ -51,6 +57,7 @@ class Document(APIView):
             environment,
             given.validated_data.get("document"),
             approvals=given.validated_data.get("approvals"),
+            guards=given.validated_data.get("guards"),
             by=cast(Principal, request.user),
         )
         return Response({**asdict(report), "diagnostics": _findings(report.diagnostics)})

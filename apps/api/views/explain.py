@@ -22,7 +22,11 @@ from apps.api.serializers.shared import ProblemSerializer
 from apps.api.views.parameters import ENVIRONMENT
 from apps.firewall.engine.context import CallContext, ContextError
 from apps.firewall.engine.decide import decide, explain, explain_tool
+from apps.firewall.engine.permissions import PermissionAnswer, caller_of
+from apps.firewall.engine.resolve import ResolutionError
 from apps.firewall.engine.snapshot import Snapshot
+from apps.firewall.runtime.permitting import permission_answers
+from apps.firewall.tools.resources import ResourceUnreadableError
 from apps.policies.selectors import draft_snapshot, live_snapshot, publications
 from apps.policies.snapshots import snapshot_loaded
 
@@ -77,4 +81,20 @@ class Explain(APIView):
         if tool is None:
             return Response(explanation_json(snapshot.digest, explain(snapshot, context)))
         decision, steps = decide(snapshot, context, tool), explain_tool(snapshot, context, tool)
-        return Response(tool_explanation_json(snapshot.digest, decision, steps))
+        permissions = _permissions(snapshot, context, decision.tool, asked.validated_data)
+        return Response(tool_explanation_json(snapshot.digest, decision, steps, permissions))
+
+
+def _permissions(
+    snapshot: Snapshot, context: CallContext, name: str, asked: dict[str, Any]
+) -> tuple[PermissionAnswer, ...]:
+    tool = snapshot.tool(name)
+    if tool is None:
+        return ()
+    try:
+        caller = caller_of(snapshot.engine, context, token=asked.get("token", ""), role=asked.get("role", ""))
+        return permission_answers(snapshot.permissions, tool, caller, asked.get("params"))
+    except ResolutionError:
+        return ()  # the decision says why nothing can be said about this context
+    except ResourceUnreadableError as exc:
+        raise ValidationError({f"params.{exc.place}": [exc.message]}) from exc

@@ -1,4 +1,4 @@
-"""Write the draft of an environment as `openclaw.json`, or its exec approvals document."""
+"""Write the draft of an environment: `openclaw.json`, the exec approvals document, or grants and filters."""
 
 import json
 import os
@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from apps.policies.management.policy_command import PolicyCommand
-from apps.policies.selectors import Secrets, approvals_export, document_export
+from apps.policies.selectors import Secrets, approvals_export, document_export, guards_export
 
 
 class Command(PolicyCommand):
@@ -18,13 +18,14 @@ class Command(PolicyCommand):
         super().add_arguments(parser)
         parser.add_argument("--output", "-o", help="write to this file, readable by its owner only")
         parser.add_argument("--approvals", action="store_true", help="write the exec approvals document instead")
+        parser.add_argument("--guards", action="store_true", help="write the grants and content filters instead")
         parser.add_argument("--masked", action="store_true", help="put OpenClaw's placeholder in place of secrets")
 
     def handle(self, *args: Any, **options: Any) -> None:
         environment = self.environment(options)
         secrets: Secrets = "masked" if options["masked"] else "open"
         export = approvals_export if options["approvals"] else document_export
-        document = export(environment, secrets=secrets)
+        document = guards_export(environment) if options["guards"] else export(environment, secrets=secrets)
         if document is None:
             raise CommandError(f"`{environment.slug}` has no exec approvals document")
         text = json.dumps(document, ensure_ascii=False, indent=2)

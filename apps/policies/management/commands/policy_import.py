@@ -1,4 +1,4 @@
-"""Import `openclaw.json` and the exec approvals document as the draft of an environment."""
+"""Import `openclaw.json`, the exec approvals document, grants and filters as the draft of an environment."""
 
 from typing import Any
 
@@ -16,20 +16,22 @@ class Command(PolicyCommand):
         super().add_arguments(parser)
         parser.add_argument("file", nargs="?", help="openclaw.json as JSON or JSON5; - for standard input")
         parser.add_argument("--approvals", help="the exec approvals document")
+        parser.add_argument("--guards", help="the document of grants and content filters")
         parser.add_argument("--check", action="store_true", help="only say what an import would say")
         parser.add_argument("--quiet-kept", action="store_true", help="do not list what is kept verbatim")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if options["file"] is None and options["approvals"] is None:
-            raise CommandError("name a file, or --approvals, or both")
-        text = None if options["file"] is None else self.read(options["file"])
-        approvals = None if options["approvals"] is None else self.read(options["approvals"])
+        text, approvals, guards = (
+            None if options[name] is None else self.read(options[name]) for name in ("file", "approvals", "guards")
+        )
+        if text is None and approvals is None and guards is None:
+            raise CommandError("name a file, --approvals or --guards")
         environment = self.environment(options)
         if options["check"]:
-            self._list(document_check(environment, text, approvals=approvals), options)
+            self._list(document_check(environment, text, approvals=approvals, guards=guards), options)
             return
         try:
-            report = document_import(environment, text, by=None, approvals=approvals)
+            report = document_import(environment, text, by=None, approvals=approvals, guards=guards)
         except PolicyError as exc:
             self.refuse(exc)
         self._list(report.diagnostics, options)
