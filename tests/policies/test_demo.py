@@ -31,6 +31,15 @@ def test_the_demo_can_be_published_as_it_is(environment: Any) -> None:
     assert publish(environment, by=None, message="demo", expected_live=None).number == 1
 
 
+def test_every_tool_that_asks_for_a_permission_has_somebody_who_may_run_it(environment: Any) -> None:
+    demo_import(environment, by=None)
+
+    guards = ("permission", "grant", "limit_without")
+    assert [finding for finding in lint(environment) if finding.code.startswith(guards)] == []
+    assert len(draft_snapshot(environment).permissions.grants) == 6
+    assert len(draft_snapshot(environment).content.filters) == 3
+
+
 def test_its_secrets_are_sealed(environment: Any) -> None:
     report = demo_import(environment, by=None)
     sealed = {item.path for item in report.diagnostics if item.code == "secret_sealed"}

@@ -1,4 +1,4 @@
-"""The demo: a small haulier's `openclaw.json`, and the tools of its plugins and MCP servers."""
+"""The demo: a small haulier's `openclaw.json`, and the tools of its plugins and MCP servers, who may run them."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -33,7 +33,8 @@ def demo_import(environment: Environment, *, by: User | None) -> ImportReport:
         if Agent.objects.filter(environment=environment).exists():
             raise DraftNotEmptyError(_("the draft holds agents already: the demo is not loaded over them"))
         _register(environment, by)
-        return document_import(environment, _read("openclaw.json"), by=by, approvals=_read("exec-approvals.json"))
+        documents = {"approvals": _read("exec-approvals.json"), "guards": _read("guards.json")}
+        return document_import(environment, _read("openclaw.json"), by=by, **documents)
 
 
 def _register(environment: Environment, by: User | None) -> None:
