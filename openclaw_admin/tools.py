@@ -10,6 +10,7 @@ from apps.firewall.tools.authoring.context import ToolContext
 from apps.firewall.tools.authoring.decorator import tool, tool_factory
 from apps.firewall.tools.authoring.errors import ToolError
 from apps.firewall.tools.readers import (
+    ToolAuthorizationError,
     ToolInputError,
     read_number_param,
     read_string_array_param,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BaseTool",
+    "ToolAuthorizationError",
     "ToolContext",
     "ToolError",
     "ToolInputError",

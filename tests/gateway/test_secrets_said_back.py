@@ -19,7 +19,7 @@ pytestmark = pytest.mark.unhurried
 SECRET = "Xy77-t0ken-s3cr3t-9911"
 
 MODULE = """
-from openclaw_admin.tools import BaseTool, ToolContext, tool, tool_factory
+from openclaw_admin.tools import BaseTool, ToolContext, ToolError, tool, tool_factory
 
 @tool_factory
 def refuses(config):
@@ -39,7 +39,7 @@ class Tells(BaseTool):
 
     def execute(self, context: ToolContext, how: str = ""):
         if how == "raise":
-            raise RuntimeError("the key is " + context.config["api_key"])
+            raise ToolError("the key is " + context.config["api_key"])
         return {"key": context.config["api_key"], "in": [{context.config["api_key"]: "application/json"}]}
 """
 TOOLS = """
@@ -84,7 +84,7 @@ def test_a_call_answers_and_records_no_secret_that_the_tool_says_back(
 
     raised, told = call(bot, "tells", {"how": "raise"}), call(bot, "tells")
 
-    assert raised.json()["error"]["message"] == "RuntimeError: the key is ***"
+    assert raised.json()["error"]["message"] == "the key is ***"
     assert told.json()["result"] == {"key": "***", "in": [{"***": "application/json"}]}
     assert SECRET not in str([entry.__dict__ for entry in Entry.objects.all()])
 

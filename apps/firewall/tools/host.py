@@ -321,13 +321,14 @@ def written(value: Any) -> str:
 
 
 def trouble_of(exc: BaseException, code: str) -> Answer:
-    """Say why a call failed: by the code of an error that has one, everything else by its class."""
-    from apps.firewall.tools.authoring.items import told
+    """Say why a call failed: an error that was made to be told in its own words, everything else by its class."""
+    from apps.firewall.errors import FirewallError
+    from apps.firewall.tools.authoring.errors import internal_error
+    from apps.firewall.tools.authoring.items import NotLoadedError
 
-    own_code, message = getattr(exc, "code", None), getattr(exc, "message", None)
-    if isinstance(own_code, str) and isinstance(message, str) and CODE.fullmatch(own_code):
-        return {"error": {"code": own_code, "message": message[:MESSAGE_LIMIT]}}
-    return {"error": {"code": code, "message": told(exc)}}
+    if isinstance(exc, FirewallError | NotLoadedError) and CODE.fullmatch(str(exc.code)):
+        return {"error": {"code": str(exc.code), "message": str(exc.message)[:MESSAGE_LIMIT]}}
+    return {"error": {"code": code, "message": internal_error(exc)}}
 
 
 def carry_out(order: Answer, answers: Answers) -> int:

@@ -23,11 +23,13 @@ _CODE: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 # status -> (our code, what it says, whether the server may have acted)
 _STATUSES: Final[Mapping[int, tuple[str, str, bool]]] = {
+    400: ("tool_input_invalid", "the tool server does not accept these parameters", False),
     401: ("tool_server_refused", "the tool server does not accept our credentials", False),
     403: ("tool_server_refused", "the tool server does not accept our credentials", False),
     404: ("tool_server_refused", "the tool server has no such tool", False),
     410: ("tool_server_refused", "the tool server has no such tool any more", False),
     413: ("tool_server_refused", "the tool server takes no parameters of this size", False),
+    422: ("tool_input_invalid", "the tool server does not accept these parameters", False),
     429: ("tool_server_busy", "the tool server takes no more calls now", False),
     502: ("tool_server_failed", "the tool server is not behind its address", True),
     503: ("tool_server_busy", "the tool server takes no calls now", False),

@@ -22,9 +22,15 @@ _EXPONENT_BELOW: Final = 1e-6
 
 
 class ToolInputError(FirewallError):
-    """A param that the tool cannot do without is missing."""
+    """A param is missing, or is one that the tool cannot do anything with."""
 
     code = "tool_input_invalid"
+
+
+class ToolAuthorizationError(ToolInputError):
+    """Whoever calls may not have done what is asked of the tool."""
+
+    code = "tool_authorization_denied"
 
 
 def trimmed(text: str) -> str:

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from apps.firewall.runtime.call import tool_error
 from apps.firewall.tools.readers import (
+    ToolAuthorizationError,
     ToolInputError,
     number_text,
     read_number_param,
@@ -62,3 +64,14 @@ def test_a_number_is_written_as_the_models_side_writes_it(number: float, text: s
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_written_number_is_the_same_number(number: float) -> None:
     assert math.isclose(float(number_text(number)), number, rel_tol=0, abs_tol=0)
+
+
+def test_errors_of_tools_say_whose_mistake_it_was() -> None:
+    assert issubclass(ToolAuthorizationError, ToolInputError)
+    told = [tool_error({"code": error.code, "message": "no"}) for error in (ToolInputError, ToolAuthorizationError)]
+    assert [each["status"] for each in told] == [400, 403]
+    assert tool_error({"code": "tool_failed", "message": "no"}) == {
+        "code": "tool_failed",
+        "message": "no",
+        "details": [],
+    }

@@ -18,6 +18,11 @@ class ToolError(FirewallError):
         self.code = code
 
 
+def internal_error(exc: BaseException) -> str:
+    """Say that a tool broke by the class of what it raised: its words were not made for whoever calls."""
+    return f"the tool broke: {type(exc).__name__[:100]}"
+
+
 class AuthoringError(FirewallError):
     """A function, class or factory that is no tool as it stands."""
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final, Self
 from apps.firewall.errors import FirewallError
 from apps.firewall.tools.authoring.answers import answer_text
 from apps.firewall.tools.authoring.context import ToolContext
-from apps.firewall.tools.authoring.errors import AuthoringError
+from apps.firewall.tools.authoring.errors import AuthoringError, internal_error
 from apps.firewall.tools.authoring.items import Item, NotLoadedError, load_offers, told
 from apps.firewall.tools.authoring.lifecycle import Standing, Step
 from apps.firewall.tools.authoring.offers import Offer, offers_of
@@ -285,7 +285,7 @@ class ToolRegistry:
         except (FirewallError, SchemaError) as exc:
             return failed(exc.code, exc.message)
         except Exception as exc:  # noqa: BLE001 - an author's own code may raise anything
-            return failed("tool_raised", told(exc))
+            return failed("tool_raised", internal_error(exc))
 
     async def _run(self, entry: _Entry, definition: Definition, params: Mapping[str, Any], context: ToolContext) -> Any:
         loaded = self._load(entry, context)
