@@ -6,7 +6,8 @@ Source: conformance README, "Names in a layer" and "Warnings".
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final
 
 from apps.firewall.engine.dialect import PLUGIN_GROUP
 from apps.firewall.engine.names import ANYTHING, compile_names, expand_groups, fold, follow_renames
@@ -14,7 +15,8 @@ from apps.firewall.engine.policy import APPLY_PATCH, Policy
 from apps.firewall.engine.universe import Universe
 
 
-class Rules(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Rules:
     """One policy against the candidates.
 
     Attributes:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from apps.firewall.engine.answers import Decision
 from apps.firewall.engine.candidates import Candidates
 from apps.firewall.engine.dialect import Dialect, ProfilePolicy, dialect_named
 from apps.firewall.engine.document import read_stored_policy
@@ -44,6 +45,10 @@ class Engine:
         agents: by normal id; None when the document names no agents at all.
         agent_defaults: the layer of any agent when there are none.
         channels: by name.
+        leaf_depth: from there on a sub-agent is a leaf.
+        talks, speakers, memo, openings: what was worked out about sessions, about who speaks in them, and about
+            agents, providers and models.
+        admitted: of every tool the one answer that it gets wherever it is allowed.
     """
 
     dialect: Dialect
@@ -64,9 +69,12 @@ class Engine:
     blocks: list[Policy | None] = field(init=False)
     owner_only: Policy = field(init=False)
     sole_agent: str | None = field(init=False)
+    leaf_depth: int = field(init=False)
     transports: frozenset[str] = field(init=False)
     memo: dict[Any, Any] = field(init=False, default_factory=dict)
     talks: dict[Any, Any] = field(init=False, default_factory=dict)
+    speakers: dict[Any, Any] = field(init=False, default_factory=dict)
+    admitted: dict[str, Decision] = field(init=False, default_factory=dict)
     _candidates: dict[int, Candidates] = field(init=False, default_factory=dict)
     openings: dict[Any, Any] = field(init=False, default_factory=dict)
     _sandboxes: dict[Policy | None, SandboxPolicy] = field(init=False, default_factory=dict)
@@ -76,6 +84,7 @@ class Engine:
         self.blocks = [policy.merged() for policy in self.policies]
         self.owner_only = Policy(deny=self.dialect.owner_only)
         self.sole_agent = self._sole_agent()
+        self.leaf_depth = max_spawn_depth(self.dialect, self.max_spawn_depth)
         self.transports = frozenset((*self.dialect.message_provider_deny, *self.dialect.message_provider_allow))
 
     def sandbox_of(self, agent: AgentRules | None) -> SandboxPolicy:
@@ -85,11 +94,6 @@ class Engine:
         if policy is None:
             policy = self._sandboxes[own] = resolve_sandbox_policy(self.dialect, own, self.sandbox)
         return policy
-
-    @property
-    def leaf_depth(self) -> int:
-        """The depth from which a sub-agent is a leaf."""
-        return max_spawn_depth(self.dialect, self.max_spawn_depth)
 
     def subagent_of(self, depth: int) -> Policy:
         """Return the policy of a sub-agent this deep."""

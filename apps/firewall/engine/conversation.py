@@ -39,7 +39,7 @@ def chains_of(engine: Engine, context: CallContext, session: Session) -> Chains:
         group_space=context.group_space,
     )
     chains = caller_chains(engine.dialect, name, channel, request, active_channels=ACTIVE_CHANNELS)
-    return tuple((f"channels.{name}", chain) for chain in chains)
+    return tuple((f"channels.{name}", chain) for chain in chains if chain)
 
 
 def answer_in(engine: Engine, chains: Chains, sender: Sender) -> GroupBlock | None:

@@ -14,16 +14,11 @@ from apps.firewall.engine.answers import (
 )
 from apps.firewall.engine.compile import Engine
 from apps.firewall.engine.context import CallContext
+from apps.firewall.engine.late import finish_resolution
 from apps.firewall.engine.layers import Layer, layers_of
 from apps.firewall.engine.opening import Applied, Gate, where_of
-from apps.firewall.engine.resolve import (
-    Given,
-    Resolution,
-    ResolutionError,
-    finish_resolution,
-    open_resolution,
-    resolve,
-)
+from apps.firewall.engine.resolution import Given, Resolution
+from apps.firewall.engine.resolve import ResolutionError, open_resolution, resolve
 from apps.firewall.engine.snapshot import Snapshot
 from apps.firewall.engine.subagents import LEAF_ROLE, role_deny
 from apps.firewall.engine.warn import Declared, find_warnings
@@ -44,9 +39,9 @@ def decide(snapshot: Snapshot, context: CallContext, tool: str) -> Decision:
     try:
         resolution = open_resolution(engine, context)
         if resolution.mask & bit:  # else the opening denies it, whatever the later layers say
-            finish_resolution(engine, resolution)
+            finish_resolution(engine, resolution, None, bit)
         if resolution.mask & bit:
-            return _decision((tool, True, None, None, None, _ADMITTED))
+            return engine.admitted.get(tool) or _admitted(engine, tool)
         return _denial(resolution, tool, bit)
     except ResolutionError as exc:
         return Decision(tool, False, exc.code, None, None, exc.message)
@@ -115,6 +110,10 @@ _ADMITTED: Final = "every layer that applies admits it"
 _decision: Final[Callable[[tuple[str, bool, str | None, str | None, str | None, str]], Decision]] = partial(
     tuple.__new__, Decision
 )
+
+
+def _admitted(engine: Engine, tool: str) -> Decision:
+    return engine.admitted.setdefault(tool, Decision(tool, True, None, None, None, _ADMITTED))
 
 
 def _denial(resolution: Resolution, tool: str, bit: int) -> Decision:

@@ -26,7 +26,8 @@ from apps.firewall.engine.contexts import (
 from apps.firewall.engine.conversation import Chains, answer_in, chains_of
 from apps.firewall.engine.groups import Place
 from apps.firewall.engine.joint import Joint
-from apps.firewall.engine.resolve import WEBCHAT, apply_layers, open_resolution
+from apps.firewall.engine.late import apply_sandbox
+from apps.firewall.engine.resolve import WEBCHAT, open_resolution
 from apps.firewall.engine.senders import Sender, SenderIndex
 from apps.firewall.engine.session import session_of
 
@@ -237,7 +238,7 @@ class Sides:
                     for engine, known in zip(self._engines, known_owners, strict=True):
                         asked = ContextClass(agent, model, conversation, ANYBODY, known or None, sandboxed, 0)
                         resolution = open_resolution(engine, context_of(asked))
-                        apply_layers(engine, resolution, ("sandbox",))
+                        apply_sandbox(engine, resolution)
                         opened.append(resolution)
                     old, new = opened
                     pair = (self._joints[0].mask(old.mask), self._joints[1].mask(new.mask))

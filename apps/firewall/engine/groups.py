@@ -163,7 +163,7 @@ def answer_of(
 ) -> GroupAnswer[T] | None:
     """Return the first answer of a chain: of each place the rules by sender, then `tools`."""
     skipped = dialect.sender_policy_mode and sender_policy_mode == "never"
-    found = find_in_chain(chain, sender, skipped=skipped)
+    found = find_in_chain(chain, sender, skipped)
     if found is None:
         return None
     tools, place, key = found
@@ -171,7 +171,7 @@ def answer_of(
     return GroupAnswer(tools, (*place.path, *member), key)
 
 
-def find_in_chain(chain: Chain[T], sender: Sender, *, skipped: bool = False) -> tuple[T, Place[T], str | None] | None:
+def find_in_chain(chain: Chain[T], sender: Sender, skipped: bool = False) -> tuple[T, Place[T], str | None] | None:
     """Return the block that answers, its place, and the key of the rule by sender; the short form of `answer_of`.
 
     Args:

@@ -41,7 +41,7 @@ class Gate(NamedTuple):
 class Opening:
     """What holds for an agent with a provider and a model; `mask` is what gates and layers let pass.
 
-    `later` keeps layers that come after and depend on nothing else: the sandbox's, the owner's, the sub-agent's.
+    `later` keeps the layers that come after and depend on nothing else but how the session runs (see `late`).
     """
 
     agent: AgentRules | None
@@ -54,7 +54,7 @@ class Opening:
     provider_profile: str | None
     provider_key: str | None
     agent_provider_key: str | None
-    later: dict[str, Any] = field(default_factory=dict, compare=False)
+    later: dict[Any, Any] = field(default_factory=dict, compare=False)
 
 
 class Question(NamedTuple):

@@ -15,11 +15,12 @@ Found = tuple[str, P]
 """The key of the rule that matched, as written, and its policy."""
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@dataclass(slots=True, unsafe_hash=True, init=False)
 class Sender:
     """What is known of the person who speaks, and the channel they speak on.
 
-    Never changed once made; not frozen, because that alone would triple the cost of making one for each decision.
+    Names are kept as rules compare them: trimmed, in lower case, a user name without its `@`. Never changed once made;
+    not frozen, because that alone would triple the cost of making one.
     """
 
     id: str | None = None
@@ -27,6 +28,20 @@ class Sender:
     name: str | None = None
     e164: str | None = None
     channel: str | None = None
+
+    def __init__(
+        self,
+        id: str | None = None,  # noqa: A002 - the field's name
+        username: str | None = None,
+        name: str | None = None,
+        e164: str | None = None,
+        channel: str | None = None,
+    ) -> None:
+        self.id = fold(id) if id else id
+        self.username = fold(username).removeprefix("@") if username else username
+        self.name = fold(name) if name else name
+        self.e164 = fold(e164) if e164 else e164
+        self.channel = channel
 
 
 class SenderIndex(Generic[P]):
@@ -82,33 +97,27 @@ class SenderIndex(Generic[P]):
 
     def find(self, sender: Sender) -> Found[P] | None:
         """Return the rule that counts: by channel and id, id, phone number, user name, name, then `*`."""
-        if sender.id:
-            folded = fold(sender.id)
-            if self._by_channel and sender.channel:
-                found = self._find_in_channel(folded, sender.channel)
-                if found is not None:
-                    return found
-            found = self._by_id.get(folded) or self._by_id.get(folded.removeprefix("@"))
+        sender_id = sender.id
+        if sender_id:
+            found = self._find_in_channel(sender_id, sender.channel) if self._by_channel and sender.channel else None
+            if found is None:
+                found = self._by_id.get(sender_id)
+            if found is None and sender_id[0] == "@":
+                found = self._by_id.get(sender_id[1:])
             if found is not None:
                 return found
-        if sender.e164 and self._by_e164:
-            found = self._by_e164.get(fold(sender.e164))
-            if found is not None:
-                return found
-        if sender.username and self._by_username:
-            found = self._by_username.get(fold(sender.username).removeprefix("@"))
-            if found is not None:
-                return found
-        if sender.name and self._by_name:
-            found = self._by_name.get(fold(sender.name))
-            if found is not None:
-                return found
+        if sender.e164 and sender.e164 in self._by_e164:
+            return self._by_e164[sender.e164]
+        if sender.username and sender.username in self._by_username:
+            return self._by_username[sender.username]
+        if sender.name and sender.name in self._by_name:
+            return self._by_name[sender.name]
         return self.everyone
 
-    def _find_in_channel(self, folded: str, channel: str) -> Found[P] | None:
+    def _find_in_channel(self, sender_id: str, channel: str) -> Found[P] | None:
         place = fold(channel)
         place = self._aliases.get(place, place)
-        return self._by_channel.get((place, folded)) or self._by_channel.get((place, folded.removeprefix("@")))
+        return self._by_channel.get((place, sender_id)) or self._by_channel.get((place, sender_id.removeprefix("@")))
 
 
 def compile_senders(dialect: Dialect, rules: Iterable[tuple[str, P | None]]) -> SenderIndex[P]:

@@ -13,7 +13,7 @@ from apps.firewall.engine.dialect import Dialect
 from apps.firewall.engine.names import fold, follow_renames
 from apps.firewall.engine.opening import Applied
 from apps.firewall.engine.policy import profile_policy
-from apps.firewall.engine.resolve import Resolution
+from apps.firewall.engine.resolution import Resolution
 
 MCP_PLUGIN: Final = "bundle-mcp"
 _UNSAFE: Final = re.compile(r"[^a-z0-9_-]")

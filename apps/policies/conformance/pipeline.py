@@ -9,7 +9,8 @@ from apps.firewall.engine.decide import explain_with
 from apps.firewall.engine.dialect import Dialect
 from apps.firewall.engine.openclaw_json import parse_document
 from apps.firewall.engine.policy import read_policy
-from apps.firewall.engine.resolve import Given, ResolutionError
+from apps.firewall.engine.resolution import Given
+from apps.firewall.engine.resolve import ResolutionError
 from apps.firewall.engine.session_key import normalize_agent_id
 from apps.firewall.engine.snapshot import build_snapshot
 from apps.firewall.engine.source import ToolEntry

@@ -1,0 +1,92 @@
+"""A context's layers while they are being found: what its session says, its opening, and what came after."""
+
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from apps.firewall.engine.context import CallContext
+from apps.firewall.engine.conversation import Chains
+from apps.firewall.engine.opening import Applied, Opening
+from apps.firewall.engine.policy import Policy
+from apps.firewall.engine.senders import Sender
+from apps.firewall.engine.session import Session
+
+Places: TypeAlias = tuple[str, str]
+"""Where an allow list and a deny list stand that come from different blocks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Layers that a caller has selected already, in place of the engine's own selection; gates do not act then."""
+
+    group: Policy | None = None
+    sandbox: Policy | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """What holds for a session whoever speaks in it: worked out once and kept.
+
+    Attributes:
+        depth: the session's own, before the caller's word.
+        channel: the conversation's, else the one that the caller names.
+        transport: the channel, if it restricts tools by itself.
+        spoken_on: the channel that the caller names, else the conversation's: there the sender is looked for.
+        is_webchat: that channel is the Gateway's own chat.
+    """
+
+    session: Session
+    depth: int
+    agent: str | None
+    chains: Chains
+    channel: str | None
+    transport: str | None
+    spoken_on: str | None
+    is_webchat: bool
+
+
+class Speaker(NamedTuple):
+    """Who speaks, and whether that is an owner as far as the snapshot knows: worked out once and kept."""
+
+    sender: Sender
+    is_owner: bool | None
+
+
+class Resolution:
+    """A context's layers and the mask of what passes them all.
+
+    `sandbox_places` says where the sandbox's allow list and its deny list stand, where its layer applies.
+    """
+
+    __slots__ = (
+        "context",
+        "delegated",
+        "depth",
+        "is_owner",
+        "late",
+        "mask",
+        "opening",
+        "sandbox_places",
+        "sender",
+        "talk",
+    )
+    context: CallContext
+    talk: Talk
+    opening: Opening
+    sender: Sender
+    is_owner: bool | None
+    depth: int
+    delegated: bool
+    late: list[Applied]
+    mask: int
+    sandbox_places: Places | None
+    # no `__init__`: a call of one costs as much as all else that an opening takes
+
+    @property
+    def session(self) -> Session:
+        """What the session keys say."""
+        return self.talk.session
+
+    @property
+    def layers(self) -> tuple[Applied, ...]:
+        """Every layer that has a policy, in order."""
+        return (*self.opening.layers, *self.late)
