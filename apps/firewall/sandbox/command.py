@@ -30,6 +30,7 @@ PR_CAP_AMBIENT_CLEAR_ALL = 4
 CAPABILITIES = 64
 LAST_DESCRIPTOR = 65536
 STREAMS = 3
+OF_PYTHON = (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ)  # what it takes or ignores as it starts
 Order = dict[str, Any]
 
 
@@ -41,12 +42,14 @@ class Launch(NamedTuple):
         programs: folders whose files a command may read and run, by their real paths.
         python_folders: those of the server's interpreter among them.
         main: what an order with `forked` runs, loaded before.
+        warm_up: what it does ahead of an order, so that the order finds everything used once.
     """
 
     settings: str
     programs: tuple[str, ...]
     python_folders: tuple[str, ...]
     main: Callable[[], object] | None = None
+    warm_up: Callable[[], object] | None = None
 
 
 class NotRunError(Exception):
@@ -74,8 +77,12 @@ def become(orders: socket.socket, launch: Launch) -> NoReturn:
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         prctl(PR_SET_NO_NEW_PRIVS, 1)
         os.umask(0o077)
+        for name in OF_PYTHON:
+            signal.signal(name, signal.SIG_DFL)
         abi = landlock.confinement().abi
         rules = landlock.ruleset(abi, launch.programs) if abi else -1
+        if launch.warm_up is not None:
+            launch.warm_up()
         order = take_order(orders)
         set_limits(order["limits"])
         os.chdir(order["cwd"])
@@ -132,9 +139,9 @@ def check_program(order: Order, launch: Launch) -> None:
     Raises:
         NotRunError: it does.
     """
-    program = Path(order["cwd"], order["executable"]).resolve()
+    program = os.path.realpath(os.path.join(order["cwd"], order["executable"]))  # noqa: PTH118 - each run waits
     folders = (*launch.programs, *writable_of(order))
-    if program.exists() and not any(landlock.is_beneath(str(program), each) for each in folders):
+    if not any(landlock.is_beneath(program, each) for each in folders) and Path(program).exists():
         raise NotRunError("not_started", f"`{program}` lies outside the folders that commands may use")
 
 
@@ -160,8 +167,6 @@ def hold(order: Order, launch: Launch, rules: int) -> NoReturn:
                 seccomp.refuse_calls(network=order["network"])
     except OSError as exc:
         raise NotConfinedError(exc) from exc
-    for name in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:
-        signal.signal(name, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     if order["forked"]:
         go_on(order, launch)

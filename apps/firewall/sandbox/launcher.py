@@ -29,6 +29,7 @@ from apps.firewall.sandbox.bubblewrap import copy_settings
 from apps.firewall.sandbox.command import Launch
 from apps.firewall.sandbox.kernel import PR_SET_CHILD_SUBREAPER, PR_SET_DUMPABLE, prctl
 from apps.firewall.sandbox.landlock import programs
+from apps.firewall.sandbox.seccomp import filter_bytes
 from apps.firewall.sandbox.supervisor import AWAITED, DESCRIPTORS, supervise
 from apps.firewall.sandbox.tree import children_of
 
@@ -123,16 +124,16 @@ class Launcher:
                     os.kill(pid, signal.SIGKILL)
 
 
-def load(path: str) -> Callable[[], object]:
-    """Load a program once for all forks, and return what runs it."""
+def load(path: str) -> tuple[Callable[[], object], Callable[[], object]]:
+    """Load a program once for all forks; return what runs it, and what gets a fork ready to."""
     spec = importlib.util.spec_from_file_location("launched", path)
     assert spec is not None and spec.loader is not None  # noqa: S101 - the path ends with .py
     module: Any = importlib.util.module_from_spec(spec)
     sys.modules["launched"] = module
     spec.loader.exec_module(module)
     module.prepare()
-    main: Callable[[], object] = module.main
-    return main
+    module.warm_up()
+    return module.main, module.warm_up
 
 
 def main() -> None:
@@ -145,10 +146,15 @@ def main() -> None:
     front.setblocking(False)
     sys.path.remove(ROOT)
     settings = tempfile.mkdtemp(prefix="openclaw-settings-")
+    tempfile.tempdir = None  # what is forked has a folder of its own
     try:
         copy_settings(settings)
         path, *folders = sys.argv[1:]
-        launch = Launch(settings, tuple(programs(folders)), tuple(folders), load(path) if path else None)
+        loaded = load(path) if path else ()
+        launch = Launch(settings, tuple(programs(folders)), tuple(folders), *loaded)
+        for network in (False, True):  # made once for all forks
+            with contextlib.suppress(OSError):  # a machine without it: orders that need it fail
+                filter_bytes(network=network)
         gc.collect()
         gc.freeze()  # collecting would copy the pages that forks share
         fcntl.fcntl(front, fcntl.F_SETOWN, os.getpid())

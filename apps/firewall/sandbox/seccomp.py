@@ -13,6 +13,7 @@ import os
 import socket
 import sys
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 from apps.firewall.sandbox.kernel import PR_SET_SECCOMP, prctl
@@ -105,20 +106,23 @@ def refuse_calls(*, network: bool) -> None:
         OSError: the kernel cannot do it, or not on this machine.
     """
     instructions = _instructions(network=network)
-    program = Program(len(instructions), (Instruction * len(instructions))(*instructions))
+    program = Program(len(instructions), ctypes.cast(instructions, ctypes.POINTER(Instruction)))
     prctl(PR_SET_SECCOMP, MODE_FILTER, ctypes.byref(program))
 
 
 def filter_bytes(*, network: bool) -> bytes:
     """Write the same filter as bytes, for a program that takes one."""
-    return b"".join(bytes(each) for each in _instructions(network=network))
+    return bytes(_instructions(network=network))
 
 
-def _instructions(*, network: bool) -> list[Instruction]:
+@cache
+def _instructions(*, network: bool) -> "ctypes.Array[Instruction]":
+    """Make the filter; a launcher makes it once for all runs."""
     numbers = MACHINES.get(os.uname().machine)
     if sys.platform != "linux" or numbers is None:
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
-    return [Instruction(*each) for each in _written(numbers, network=network)]
+    instructions = [Instruction(*each) for each in _written(numbers, network=network)]
+    return (Instruction * len(instructions))(*instructions)
 
 
 def _written(numbers: Numbers, *, network: bool) -> Iterator[tuple[int, int, int, int]]:

@@ -12,7 +12,7 @@ JsonObject: TypeAlias = Mapping[str, Any]
 ExecutionMode: TypeAlias = Literal["parallel", "sequential"]
 Backoff: TypeAlias = Literal["fixed", "exponential"]
 ExtraParams: TypeAlias = Literal["keep", "drop", "refuse"]
-SandboxLevel: TypeAlias = Literal["none", "process", "container"]
+SandboxLevel: TypeAlias = Literal["none", "process", "filesystem", "isolated", "container"]
 ResourceKind: TypeAlias = Literal["path", "domain", "database"]
 
 OPEN_SCHEMA: Final[JsonObject] = {"type": "object", "additionalProperties": True}
@@ -46,7 +46,12 @@ class CachePolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxNeeds:
-    """What a tool needs of its sandbox; None leaves the installation's own limit. `paths` are absolute folders."""
+    """What a tool needs of its sandbox; None leaves the installation's own limit.
+
+    Args:
+        level: it is held to at least (`sandbox/levels.py`); `container` is an old name of `isolated`.
+        paths: absolute folders that it writes, beside its workspace.
+    """
 
     level: SandboxLevel = "process"
     memory_bytes: int | None = None

@@ -1,8 +1,9 @@
 """The program that loads authors' code: it describes tools, and runs one. The server itself never imports theirs.
 
-Runs as `python -I host.py` under the sandbox's limits. One order comes as JSON on stdin; answers go out as JSON, one
-a line, on what was stdout, while whatever authors print goes to stderr. Only four packages of ours can be imported,
-by name, because their folder, with settings and keys beside it, cannot even be listed from here.
+Runs as `python -I host.py` under the sandbox's limits, or in a fork of a launcher that has loaded it. One order comes
+as JSON on stdin; answers go out as JSON, one a line, on what was stdout, while whatever authors print goes to stderr.
+Only four packages of ours can be imported, by name, because their folder, with settings and keys beside it, cannot even
+be listed from here.
 
 Describing happens in a forked worker that takes one place after the other. When one of them ends it, hangs, or sends
 rubbish, that place has failed and a fresh worker goes on behind it: what else it had loaded costs nobody anything.
@@ -40,6 +41,10 @@ OWN_CODE: Final = {
     "openclaw_admin": f"{ROOT}/openclaw_admin/__init__.py",
     "openclaw_admin.tools": f"{ROOT}/openclaw_admin/tools.py",
 }
+LOADED: Final = (
+    "openclaw_admin.tools",
+    *(f"apps.firewall.tools.authoring.{each}" for each in ("answers", "dependencies", "items", "offers")),
+)
 Answer = dict[str, Any]
 
 
@@ -340,12 +345,38 @@ def carry_out(order: Answer, answers: Answers) -> int:
     return 0
 
 
-def main() -> NoReturn:
+def find_own_code() -> None:
     sys.dont_write_bytecode = True
+    sys.meta_path.insert(0, OwnCode())
+
+
+def prepare() -> None:
+    """Load what every order needs: once, in the launcher that forks for each order."""
+    find_own_code()
+    for name in LOADED:
+        importlib.import_module(name)
+
+
+def warm_up() -> None:
+    """Be described and called once, so that what both load is loaded, and what both touch is this process's own."""
+    from apps.firewall.tools.authoring.context import ToolContext
+    from apps.firewall.tools.authoring.decorator import tool
+    from apps.firewall.tools.authoring.offers import offers_of
+
+    def rehearsal(text: str) -> str:
+        """Repeat a text."""
+        return text
+
+    with asyncio.Runner() as runner:
+        for offer in offers_of(tool(rehearsal), ToolContext()):
+            settle(runner, lambda made=offer: made.execute({"text": ""}, ToolContext()))  # type: ignore[misc]
+
+
+def main() -> NoReturn:
+    """Carry out the order on stdin, in a process that serves no second one."""
     order = json.load(sys.stdin)
     answers = Answers()
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    sys.meta_path.insert(0, OwnCode())
     sys.path.extend(order["folders"])
     code = carry_out(order, answers)
     for stream in (sys.stdout, sys.stderr):
@@ -355,4 +386,5 @@ def main() -> NoReturn:
 
 
 if __name__ == "__main__":
+    find_own_code()
     main()

@@ -1,6 +1,7 @@
 """Python tools seen from the server: what they say of themselves, and their calls, both through `host.py`."""
 
 import asyncio
+import contextlib
 import hashlib
 import json
 import os
@@ -8,19 +9,21 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from apps.firewall.errors import FirewallError
-from apps.firewall.sandbox.limits import Limits
+from apps.firewall.sandbox.forkserver import LauncherError
+from apps.firewall.sandbox.levels import offer
 from apps.firewall.sandbox.process import ProcessResult, run_process
 from apps.firewall.tools.definition import JsonObject, SandboxNeeds
 from apps.firewall.tools.executors import PythonExecutor
 from apps.firewall.tools.loading import Kept
 from apps.firewall.tools.remote_json import plain_text
 from apps.firewall.tools.running import ToolOutcome
+from apps.firewall.tools.sandboxing import Allowance, Sandbox, SandboxRefusedError, Terms
 
 HOST: Final = str(Path(__file__).with_name("host.py"))
 ROOT: Final = Path(__file__).resolve().parents[3]
@@ -35,10 +38,10 @@ LOOK_LIMIT_S: Final = 120.0
 HOSTS_LIMIT: Final = 10
 """Places of one look that may end their host before the rest is given up."""
 CALL_LIMIT_MS: Final = 30_000
-LONGEST_CALL_MS: Final = 600_000
 DESCRIPTIONS_LIMIT_BYTES: Final = 80 * 1024 * 1024
 ANSWER_LIMIT_BYTES: Final = 20 * 1024 * 1024
 LARGE_ANSWER_BYTES: Final = 256 * 1024
+FEW: Final = 20
 MESSAGE_LETTERS: Final = 2000
 ERROR_CODE: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
@@ -98,7 +101,7 @@ class PythonTools:
     Args:
         python: the interpreter; its packages are what tools may import.
         closed: folders that no tool may read, nor a folder around them.
-        limits: for each process; a tool may ask for less, not for more.
+        sandbox: what each process is held to; a tool may ask for less, not for more.
         import_limit_s: for each place.
     """
 
@@ -107,12 +110,12 @@ class PythonTools:
         *,
         python: str = sys.executable,
         closed: Sequence[Path] = (),
-        limits: Limits | None = None,
+        sandbox: Sandbox | None = None,
         import_limit_s: float = IMPORT_LIMIT_S,
     ) -> None:
         self._python = python
         self._closed = tuple(os.path.realpath(each) for each in closed)
-        self._limits = limits or Limits()
+        self._sandbox = sandbox or Sandbox(Allowance(), offer())
         self._import_limit_s = import_limit_s
         self._kept: dict[int, Kept[str, bytes]] = {}
 
@@ -190,40 +193,35 @@ class PythonTools:
         Args:
             order: `name`, `params`, `config`, `context` (members of `ToolContext` but config).
             workspace: real path; the process starts there and writes there only.
-            needs: of the tool; the network is there unless it says that it needs none.
+            needs: of the tool.
         """
         try:
             folders = [self.check_folder(executor.folder)] if executor.folder else []
-        except FolderRefusedError as exc:
+            terms = self.terms(needs)
+        except (FolderRefusedError, SandboxRefusedError) as exc:
             return ToolOutcome(ended="failed", error={"code": exc.code, "message": exc.message})
         item = {"module": executor.module, "file": executor.file, "attribute": executor.attribute}
         context = {**order["context"], "config": order["config"], "workspace": workspace}
-        timeout_s = min(timeout_ms or CALL_LIMIT_MS, LONGEST_CALL_MS) / 1000
+        timeout_s = min((timeout_ms or CALL_LIMIT_MS) / 1000, terms.wall_s)
         ran = await self._start(
             {"do": "run", "item": item, "name": order["name"], "params": order["params"], "context": context},
             folders,
             cwd=workspace,
             time_limit_s=timeout_s,
             output_limit_bytes=ANSWER_LIMIT_BYTES,
-            limits=self.limits_of(needs),
-            network=needs is None or needs.network,
+            terms=terms,
         )
         if len(ran.stdout.head) + len(ran.stdout.tail) < LARGE_ANSWER_BYTES:
             return _outcome(ran, timeout_s)
         return await asyncio.to_thread(_outcome, ran, timeout_s)
 
-    def limits_of(self, needs: SandboxNeeds | None) -> Limits:
-        """Put a tool's own wishes (`SandboxNeeds`, or None) below the installation's limits."""
-        own = self._limits
-        if needs is None:
-            return own
-        return Limits(
-            cpu_s=min(own.cpu_s, max(1, -(-needs.cpu_ms // 1000))) if needs.cpu_ms else own.cpu_s,
-            memory_bytes=min(own.memory_bytes, needs.memory_bytes or own.memory_bytes),
-            file_bytes=min(own.file_bytes, needs.file_bytes or own.file_bytes),
-            open_files=min(own.open_files, needs.open_files or own.open_files),
-            processes=own.processes,
-        )
+    def terms(self, needs: SandboxNeeds | None) -> Terms:
+        """Fix what a tool is held to.
+
+        Raises:
+            SandboxRefusedError: it needs what it cannot have.
+        """
+        return self._sandbox.terms(needs)
 
     async def _look(
         self, order: JsonObject, folders: list[str], *, is_eager: bool
@@ -251,14 +249,14 @@ class PythonTools:
     ) -> tuple[list[dict[str, Any]], list[bytes], str]:
         time_limit_s = max(1.0, deadline - time.monotonic())
         limits = {"import_limit_s": self._import_limit_s, "time_limit_s": time_limit_s}
-        with tempfile.TemporaryDirectory(prefix="openclaw-look-") as scratch:
+        with tempfile.TemporaryDirectory(prefix="openclaw-look-") as scratch, _told_as_host_error():
             ran = await self._start(
                 {"do": "describe", "initialise": is_eager, **limits, **order},
                 folders,
                 cwd=scratch,
                 time_limit_s=time_limit_s + 5,
                 output_limit_bytes=DESCRIPTIONS_LIMIT_BYTES,
-                limits=self._limits,
+                terms=self.terms(None),
             )
         header, *lines = (ran.stdout.head + ran.stdout.tail).split(b"\n")[:-1] or [b""]
         if ran.stdout.dropped or not header:
@@ -266,15 +264,41 @@ class PythonTools:
         items = _read_line(header)["items"] if "group" in order else order["items"]
         return items, lines[: len(items)], _told(ran)
 
-    async def _start(self, order: JsonObject, folders: list[str], **how: Any) -> ProcessResult:
-        stdin = await asyncio.to_thread(lambda: json.dumps({**order, "folders": folders}).encode())
+    async def _start(self, order: JsonObject, folders: list[str], *, terms: Terms, **how: Any) -> ProcessResult:
+        """Run the host: as a fork of one that is loaded already, or in bubblewrap, where there is nothing to fork."""
+        stdin = await _written({**order, "folders": folders})
         return await run_process(
             [self._python, "-I", HOST],
             env={"PATH": PATH, "HOME": how["cwd"], "LANG": "C.UTF-8"},
             stdin=stdin,
             readable=(*OWN_CODE, *folders, *_of_interpreter(self._python)),
+            closed=self._closed,
+            limits=terms.limits,
+            program="" if terms.isolated else HOST,
+            uses_python=True,
+            **terms.held,
             **how,
         )
+
+
+async def _written(order: JsonObject) -> bytes:
+    """Write an order; in a thread where that may take long."""
+    params = order.get("params")
+    if isinstance(params, Mapping) and len(params) < FEW and all(_is_short(each) for each in params.values()):
+        return json.dumps(order).encode()
+    return await asyncio.to_thread(lambda: json.dumps(order).encode())
+
+
+def _is_short(value: Any) -> bool:
+    return isinstance(value, int | float | None) or (isinstance(value, str) and len(value) < LARGE_ANSWER_BYTES)
+
+
+@contextlib.contextmanager
+def _told_as_host_error() -> Iterator[None]:
+    try:
+        yield
+    except (LauncherError, SandboxRefusedError) as exc:
+        raise HostError(f"the process that describes tools did not start: {exc.message}") from exc
 
 
 def _is_beneath(path: str, folder: str) -> bool:

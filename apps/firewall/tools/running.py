@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from apps.firewall.sandbox.limits import Limits
 from apps.firewall.tools.definition import JsonObject
@@ -15,11 +16,15 @@ class Place:
         root: absolute path of the workspace folder.
         python: interpreter that runs the file tools.
         limits: for every process it starts.
+        wall_s: seconds that a call may take.
+        held: further arguments of `run_process` for commands, which say what holds them.
     """
 
     root: str
     python: str
     limits: Limits = field(default_factory=Limits)
+    wall_s: float = 60.0
+    held: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

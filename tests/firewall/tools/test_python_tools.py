@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
+from apps.firewall.sandbox.levels import offer
 from apps.firewall.sandbox.limits import Limits
 from apps.firewall.tools.definition import SandboxNeeds
 from apps.firewall.tools.executors import PythonExecutor
 from apps.firewall.tools.python_tools import FolderRefusedError, HostError, Place, PythonTools
 from apps.firewall.tools.running import ToolOutcome
+from apps.firewall.tools.sandboxing import Allowance, Sandbox
 
 pytestmark = pytest.mark.unhurried
 
@@ -173,7 +175,7 @@ async def test_a_look_answers_while_it_loads_and_a_failed_host_has_a_name(tmp_pa
     counting.cancel()
 
     assert turns > 10
-    with pytest.raises(HostError, match="did not start: exit code 1"):
+    with pytest.raises(HostError, match="did not start"):
         await answers(PythonTools(python="/bin/false"), tmp_path)
 
 
@@ -402,10 +404,11 @@ async def test_a_cancelled_call_leaves_no_process(here: Path) -> None:
 
 
 def test_a_tool_may_ask_for_less_than_the_installation_gives_and_not_for_more() -> None:
-    tools = PythonTools(limits=Limits(cpu_s=10, memory_bytes=1000, open_files=50))
+    allowance = Allowance(limits=Limits(cpu_s=10, memory_bytes=1000, open_files=50), wall_s=20)
+    tools = PythonTools(sandbox=Sandbox(allowance, offer()))
 
-    less = tools.limits_of(SandboxNeeds(cpu_ms=1500, memory_bytes=500, open_files=5))
-    more = tools.limits_of(SandboxNeeds(cpu_ms=99_000, memory_bytes=10**12, open_files=10**6))
+    less = tools.terms(SandboxNeeds(cpu_ms=1500, memory_bytes=500, open_files=5, wall_ms=500))
+    more = tools.terms(SandboxNeeds(cpu_ms=99_000, memory_bytes=10**12, open_files=10**6, wall_ms=10**6))
 
-    assert (less.cpu_s, less.memory_bytes, less.open_files) == (2, 500, 5)
-    assert more == tools.limits_of(None)
+    assert (less.limits.cpu_s, less.limits.memory_bytes, less.limits.open_files, less.wall_s) == (2, 500, 5, 0.5)
+    assert (more.limits, more.wall_s) == (tools.terms(None).limits, 20)

@@ -4,10 +4,12 @@ import sys
 
 from apps.firewall.engine.source import ToolEntry
 from apps.firewall.runtime.call import Action
-from apps.firewall.sandbox.limits import Limits
+from apps.firewall.sandbox.levels import offer
 from apps.firewall.tools.catalog import BUILTINS
+from apps.firewall.tools.definition import SandboxNeeds
 from apps.firewall.tools.executors import BuiltinExecutor, ToolExecutor
 from apps.firewall.tools.running import Command, Place, ToolOutcome
+from apps.firewall.tools.sandboxing import Allowance, Sandbox, Terms
 
 
 class BuiltinRunner:
@@ -15,12 +17,20 @@ class BuiltinRunner:
 
     kind = BuiltinExecutor.kind
 
-    def __init__(self, *, limits: Limits | None = None, python: str = sys.executable) -> None:
-        self._limits = limits or Limits()
+    def __init__(self, *, sandbox: Sandbox | None = None, python: str = sys.executable) -> None:
+        self._sandbox = sandbox or Sandbox(Allowance(), offer())
         self._python = python
 
     def runs(self, tool: ToolEntry, executor: ToolExecutor) -> bool:  # noqa: ARG002
         return tool.plugin is None and tool.name in BUILTINS
+
+    def check(self, tool: ToolEntry) -> None:
+        """Let through a tool that can have the sandbox it needs.
+
+        Raises:
+            SandboxRefusedError: it cannot.
+        """
+        self._terms(tool.name)
 
     async def run(
         self,
@@ -29,8 +39,22 @@ class BuiltinRunner:
         executor: ToolExecutor,  # noqa: ARG002
         workspace: str,
     ) -> ToolOutcome:
-        place = Place(root=workspace, python=self._python, limits=self._limits)
+        place = place_of(self._terms(tool.name), workspace, self._python)
         command = None
         if action.argv is not None:
             command = Command(argv=tuple(action.argv), executable=action.executable, cwd=action.cwd)
         return await BUILTINS[tool.name].run(action.params, place, command)
+
+    def _terms(self, name: str) -> Terms:
+        needs = BUILTINS[name].definition.sandbox or command_needs(self._sandbox)
+        return self._sandbox.terms(needs, prefers_isolation=True)
+
+
+def command_needs(sandbox: Sandbox) -> SandboxNeeds:
+    """Say what a command needs: the network where an admin allows it."""
+    return SandboxNeeds(network=sandbox.allowance.network)
+
+
+def place_of(terms: Terms, workspace: str, python: str) -> Place:
+    """Make the place of a tool that is held to terms."""
+    return Place(root=workspace, python=python, limits=terms.limits, wall_s=terms.wall_s, held=terms.held)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from apps.firewall.engine.source import ToolEntry
 from apps.firewall.runtime.call import Action, Call, JsonObject
-from apps.firewall.runtime.executors.runner import Runner
+from apps.firewall.runtime.executors.runner import ConfiningRunner, Runner
 from apps.firewall.runtime.executors.sendable import sendable
 from apps.firewall.runtime.executors.workspaces import HostFiles, Workspaces, identities
 from apps.firewall.tools.catalog import BUILTINS
@@ -27,6 +27,11 @@ class Executors:
 
     def runs(self, tool: ToolEntry) -> bool:
         return self._pick(tool) is not None
+
+    def check(self, tool: ToolEntry) -> None:
+        picked = self._pick(tool)
+        if picked is not None and isinstance(picked[0], ConfiningRunner):
+            picked[0].check(tool)
 
     def workspace(self, call: Call) -> str:
         return self._workspaces.workspace(call)

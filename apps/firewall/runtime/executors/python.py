@@ -31,12 +31,20 @@ class PythonRunner:
         self._connections = connections
 
     def runs(self, tool: ToolEntry, executor: ToolExecutor) -> bool:  # noqa: ARG002
-        """Say no to a tool that needs more than a confined process."""
+        """Say no to a tool whose record nobody can read."""
         try:
-            needs = definition_of(tool).sandbox
+            definition_of(tool)
         except DefinitionInvalidError:
             return False
-        return needs is None or needs.level != "container"
+        return True
+
+    def check(self, tool: ToolEntry) -> None:
+        """Let through a tool that can have the sandbox it needs.
+
+        Raises:
+            SandboxRefusedError: it cannot.
+        """
+        self._python.terms(definition_of(tool).sandbox)
 
     async def run(self, action: Action, tool: ToolEntry, executor: ToolExecutor, workspace: str) -> ToolOutcome:
         assert isinstance(executor, PythonExecutor)  # noqa: S101 - the dispatch goes by kind

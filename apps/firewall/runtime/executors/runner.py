@@ -1,6 +1,6 @@
 """What each kind of executor offers to the dispatch."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from apps.firewall.engine.source import ToolEntry
 from apps.firewall.runtime.call import Action
@@ -24,4 +24,16 @@ class Runner(Protocol):
         Args:
             executor: of the runner's own kind.
             workspace: real path of the folder of the call's agent.
+        """
+
+
+@runtime_checkable
+class ConfiningRunner(Protocol):
+    """A runner whose tools run in processes of this machine."""
+
+    def check(self, tool: ToolEntry) -> None:
+        """Let through a tool that can have the sandbox it needs.
+
+        Raises:
+            SandboxRefusedError: it cannot.
         """

@@ -1,5 +1,7 @@
 """The tool `exec`: one command in the workspace."""
 
+import signal
+
 from apps.firewall.sandbox.process import ProcessResult, run_process
 from apps.firewall.tools.definition import Definition, JsonObject
 from apps.firewall.tools.running import Command, Place, ToolOutcome, failed
@@ -48,11 +50,18 @@ DEFINITION = Definition(
 ENDINGS = {
     "timed_out": "the command was ended after {timeout} seconds",
     "process_limit": "the command was ended: it started too many processes",
+    "memory_limit": "the command was ended: it used too much memory",
+    "cpu_limit": "the command was ended: it computed for too long",
+    "disk_limit": "the command was ended: it wrote too much",
+    "file_limit": "the command was ended: it wrote too large a file",
     "stopped": "the command was ended from outside",
     "not_started": "the command could not start: {error}",
     "not_confined": "the command did not run: {error}",
     "lost": "nobody knows how the command ended",
 }
+
+# Signals by which the kernel ends whoever passes a limit.
+OF_SIGNALS = {signal.SIGXCPU: "cpu_limit", signal.SIGXFSZ: "file_limit"}
 
 
 def environment(place: Place) -> dict[str, str]:
@@ -64,7 +73,7 @@ async def run(params: JsonObject, place: Place, command: Command | None) -> Tool
     """Run the command that was judged. A command that ends with an exit code is completed, whatever the code."""
     if command is None:
         return failed("command_missing", "no command was prepared for this call")
-    timeout = int(params.get("timeout", DEFAULT_TIMEOUT_S))
+    timeout = min(int(params.get("timeout", DEFAULT_TIMEOUT_S)), int(place.wall_s))
     ran = await run_process(
         command.argv,
         executable=command.executable,
@@ -74,12 +83,14 @@ async def run(params: JsonObject, place: Place, command: Command | None) -> Tool
         time_limit_s=timeout,
         output_limit_bytes=OUTPUT_LIMIT_BYTES,
         workspace=place.root,
+        **place.held,
     )
-    if ran.ended == "ended":
+    how = OF_SIGNALS.get(ran.signal or 0, ran.ended)
+    if how == "ended":
         return ToolOutcome(result=_told(ran))
-    message = ENDINGS[ran.ended].format(timeout=timeout, error=ran.error)
-    ended = "unknown" if ran.ended == "lost" else "failed"
-    return ToolOutcome(ended=ended, result=_told(ran), error={"code": f"command_{ran.ended}", "message": message})
+    message = ENDINGS[how].format(timeout=timeout, error=ran.error)
+    ended = "unknown" if how == "lost" else "failed"
+    return ToolOutcome(ended=ended, result=_told(ran), error={"code": f"command_{how}", "message": message})
 
 
 def _told(ran: ProcessResult) -> JsonObject:

@@ -34,7 +34,14 @@ from apps.firewall.tools.mcp.errors import (
 from apps.firewall.tools.mcp.wire import MESSAGE_LIMIT_BYTES, Incoming, Wire
 
 PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-LIMITS: Final = Limits(cpu_s=600, memory_bytes=4 * 1024**3, file_bytes=100 * 1024**2, open_files=256, processes=64)
+LIMITS: Final = Limits(
+    cpu_s=600,
+    memory_bytes=4 * 1024**3,
+    file_bytes=100 * 1024**2,
+    open_files=256,
+    processes=64,
+    written_bytes=4 * 1024**3,
+)
 LIFETIME_S: Final = 3600.0
 ERRORS_KEPT_BYTES: Final = 8 * 1024
 STRAY_LIMIT: Final = 16
@@ -44,6 +51,9 @@ LAST_WORDS_S: Final = 2.0
 ENDINGS: Final[Mapping[str, str]] = {
     "timed_out": "the server was ended: it had run as long as one may",
     "process_limit": "the server was ended: it started too many processes",
+    "memory_limit": "the server was ended: it used too much memory",
+    "cpu_limit": "the server was ended: it computed for too long",
+    "disk_limit": "the server was ended: it wrote too much",
     "stopped": "the server was ended from outside",
     "lost": "nobody knows how the server ended",
 }
