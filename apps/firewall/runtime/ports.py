@@ -170,6 +170,13 @@ class Executor(Protocol):
     def runs(self, tool: ToolEntry) -> bool:
         """Say whether this tool can run here."""
 
+    def check(self, tool: ToolEntry) -> None:
+        """Let through a tool that can have the sandbox it needs.
+
+        Raises:
+            SandboxRefusedError: it cannot.
+        """
+
     def workspace(self, call: Call) -> str:
         """Give the folder of the call's agent, made when missing."""
 

@@ -23,6 +23,7 @@ from apps.firewall.runtime.stages.decide import decide_stage
 from apps.firewall.runtime.stages.limits import limits_stage
 from apps.firewall.runtime.stages.permissions import permissions_stage
 from apps.firewall.runtime.stages.run import Run
+from apps.firewall.runtime.stages.sandbox import sandbox_stage
 from apps.firewall.runtime.stages.session import session_stage
 from apps.firewall.runtime.stages.validate import validate_stage
 from apps.firewall.tools.definition import Definition
@@ -154,7 +155,8 @@ async def rehearse(call: Call, ports: Ports) -> Rehearsal:
         judgement = run.judgement if trouble is None else trouble.judgement
     if denial is None and mistakes is None and trouble is None:
         _tell_of_hooks(run)
-        trouble = await _refusal_of(run, Stage("approval", approval_stage))
+        trouble = await _refusal_of(run, Stage("sandbox", sandbox_stage))
+        trouble = trouble or await _refusal_of(run, Stage("approval", approval_stage))
         judgement = run.judgement
     problems = [] if mistakes is None else mistakes.details
     if mistakes is not None and not problems:

@@ -110,6 +110,9 @@ class FakeExecutor:
     def runs(self, tool: ToolEntry) -> bool:
         return tool.name in self.tools
 
+    def check(self, tool: ToolEntry) -> None:
+        """Have every sandbox that a tool may need."""
+
     def workspace(self, call: Call) -> str:  # noqa: ARG002
         return "/desk"
 

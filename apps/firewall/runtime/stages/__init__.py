@@ -19,6 +19,7 @@ from apps.firewall.runtime.stages.limits import limits_end_stage, limits_stage
 from apps.firewall.runtime.stages.permissions import permissions_stage
 from apps.firewall.runtime.stages.results import results_stage
 from apps.firewall.runtime.stages.run import Run
+from apps.firewall.runtime.stages.sandbox import sandbox_stage
 from apps.firewall.runtime.stages.session import session_end_stage, session_stage
 from apps.firewall.runtime.stages.validate import validate_stage
 
@@ -45,6 +46,7 @@ STAGES: tuple[Stage, ...] = (
     Stage("limits", limits_stage),
     Stage("before_hooks", before_hooks_stage),
     Stage("check_again", check_again_stage),
+    Stage("sandbox", sandbox_stage),
     Stage("approval", approval_stage),
     Stage("execute", execute_stage),
 )
