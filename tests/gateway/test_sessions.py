@@ -66,6 +66,8 @@ def test_a_loop_is_warned_of_then_refused_and_both_are_on_record(agent: httpx.Cl
     assert [code_of(each) for each in answers[18:]] == ["not_found", "not_found", "loop_detected"]
     assert answers[20]["error"]["details"] == [{"path": "", "code": "generic_repeat", "message": "counted 20"}]
 
+    again = agent.get(f"/api/v1/calls/{answers[10]['id']}").json()
+    assert again["warnings"] == answers[10]["warnings"]
     warned, refused = (call_record(read_id("call", answers[at]["id"])) for at in (10, 20))
     assert warned is not None and [each["code"] for each in warned.warnings] == ["loop_suspected"]
     assert refused is not None

@@ -18,7 +18,6 @@ from apps.audit.selectors import call_record
 from apps.events.waiters import waiters
 from apps.firewall.identifiers import show_id
 from apps.firewall.runtime.call import NOT_FOUND, Call, CallResult, Judgement
-from apps.firewall.runtime.ports import Standing, ToolStates
 from apps.gateway.counters import counters
 from apps.gateway.database import in_database
 from apps.gateway.errors import CallNotFoundError, IdempotencyConflictError
@@ -181,7 +180,7 @@ async def follow(current: Gateway, grant: TokenGrant, call_id: UUID, deadline: f
             if left > 0 and task is not None and not task.done():
                 await asyncio.wait({task}, timeout=min(left, REREAD_S))
                 continue
-            status, content = await in_database(_from_record, grant, call_id, current.tool_states)
+            status, content = await in_database(_from_record, grant, call_id)
             if status != 202 or left <= 0:
                 return status, content
             await watch.changed(timeout_s=min(left, REREAD_S))
@@ -193,7 +192,7 @@ def _watched(call_id: UUID) -> UUID:
     return call_id if approval is None or call_queued(call_id) is not None else approval.pk
 
 
-def _from_record(grant: TokenGrant, call_id: UUID, states: ToolStates) -> tuple[int, dict[str, Any]]:
+def _from_record(grant: TokenGrant, call_id: UUID) -> tuple[int, dict[str, Any]]:
     record = call_record(call_id)
     if record is None:
         return _from_queue(grant, call_id)
@@ -203,7 +202,7 @@ def _from_record(grant: TokenGrant, call_id: UUID, states: ToolStates) -> tuple[
         return 202, _open(record, approval_of_call(call_id))
     if record.status == "denied" and isinstance(record.error, dict) and record.error.get("code") in REFUSED_AS_PROBLEM:
         return STATUS_OF_CODE.get(record.error["code"], 422), record.error
-    return 200, recorded(record) | _deprecation(states.standing(record.environment, record.tool))
+    return 200, recorded(record)
 
 
 def _from_queue(grant: TokenGrant, call_id: UUID) -> tuple[int, dict[str, Any]]:
@@ -214,13 +213,6 @@ def _from_queue(grant: TokenGrant, call_id: UUID) -> tuple[int, dict[str, Any]]:
     if row.is_open:
         return 202, {"id": row.shown_id, "status": row.state}
     return 200, {"id": row.shown_id, "status": row.outcome, "result": None, "error": None, "duration_ms": None}
-
-
-def _deprecation(standing: Standing | None) -> dict[str, Any]:
-    """Warn again of a tool that is deprecated: a record keeps no warnings."""
-    if standing is None or standing.code:
-        return {}
-    return {"warnings": [{"path": "", "code": "tool_deprecated", "message": standing.message}]}
 
 
 def _may_see(grant: TokenGrant, environment: str, agent: str, actor: str) -> bool:

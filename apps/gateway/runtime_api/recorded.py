@@ -23,6 +23,7 @@ def recorded(record: CallRecord) -> dict[str, Any]:
         "error": record.error or _refusal(approval_of_call(record.id)),
         "duration_ms": record.duration_ms,
         "decision": {"verdict": record.decision, "reason": record.reason},
+        **({"warnings": list(record.warnings)} if record.warnings else {}),
     }
 
 
