@@ -22,6 +22,7 @@ STATUS_OF_CODE: dict[str, int] = {
     "own_request": status.HTTP_403_FORBIDDEN,
     "not_found": status.HTTP_404_NOT_FOUND,
     "approval_not_found": status.HTTP_404_NOT_FOUND,
+    "call_not_found": status.HTTP_404_NOT_FOUND,
     "grant_not_found": status.HTTP_404_NOT_FOUND,
     "conflict": status.HTTP_409_CONFLICT,
     "publication_conflict": status.HTTP_409_CONFLICT,

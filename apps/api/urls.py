@@ -4,7 +4,7 @@ from django.urls import path
 from drf_spectacular.views import SpectacularJSONAPIView
 
 import apps.accounts.converters  # noqa: F401 - registers <approval_id:…> and its like
-from apps.api.views import approvals, audit, draft, environments, explain, snapshots
+from apps.api.views import approvals, async_calls, audit, draft, environments, explain, snapshots
 from apps.api.views.records import RECORD_VIEWS
 from apps.api.views.registry import plugins, sources, tools
 
@@ -43,6 +43,10 @@ urlpatterns = [
     ),
     path("audit/calls", audit.Calls.as_view(), name="api-audit-calls"),
     path("audit/calls/<call_id:call_id>", audit.CallDetail.as_view(), name="api-audit-call"),
+    path("audit/calls/<call_id:call_id>/cancel", async_calls.CallCancel.as_view(), name="api-call-cancel"),
+    path("async-calls", async_calls.AsyncCalls.as_view(), name="api-async-calls"),
+    path("async-calls/<call_id:call_id>", async_calls.AsyncCallDetail.as_view(), name="api-async-call"),
+    path("callback-key", async_calls.CallbackKey.as_view(), name="api-callback-key"),
     path("audit/entries", audit.Entries.as_view(), name="api-audit-entries"),
     path("audit/export", audit.Export.as_view(), name="api-audit-export"),
 ]

@@ -34,7 +34,7 @@ STATUSES: dict[str, StatusKind] = {
     "unknown": StatusKind("warn", _("unknown")),
     "denied": StatusKind("off", _("denied")),
     "expired": StatusKind("off", _("timed out")),
-    "cancelled": StatusKind("off", _("withdrawn")),
+    "cancelled": StatusKind("off", _("cancelled")),
     "awaiting_approval": StatusKind("warn", _("waiting")),
     "approved": StatusKind("warn", _("approved")),
     "running": StatusKind("warn", _("running")),

@@ -29,6 +29,7 @@ FORWARDED: dict[str, Permission] = {
     "approval.requested": Permission.APPROVALS_READ,
     "approval.changed": Permission.APPROVALS_READ,
     "approval.resolved": Permission.APPROVALS_READ,
+    "call.changed": Permission.AUDIT_READ,
     "presence.changed": Permission.APPROVALS_READ,
     "publication.created": Permission.POLICY_READ,
     "snapshot.published": Permission.POLICY_READ,
@@ -36,7 +37,7 @@ FORWARDED: dict[str, Permission] = {
     "audit.recorded": Permission.AUDIT_READ,
     "listener.reconnected": Permission.APPROVALS_READ,
 }
-PREFIXES = {"approval": "ap", "publication": "pub"}
+PREFIXES = {"approval": "ap", "call": "call", "publication": "pub"}
 
 
 def shown(kind: str, identifier: str) -> str:

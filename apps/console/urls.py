@@ -11,6 +11,7 @@ from apps.console.policy_urls import exploring, policies
 from apps.console.views import (
     accounts,
     approvals,
+    async_calls,
     audit,
     exports,
     overview,
@@ -60,6 +61,9 @@ auditing: list[URLPattern | URLResolver] = [
     path("audit/rows/", audit.audit, name="audit-rows"),
     path("audit/new/", audit.new, name="audit-new"),
     path("audit/calls/<call_id:call_id>/", audit.call, name="audit-call"),
+    path("async-calls/", async_calls.calls, name="async-calls"),
+    path("async-calls/<call_id:call_id>/", async_calls.call, name="async-call"),
+    path("calls/<call_id:call_id>/cancel/", async_calls.cancel, name="call-cancel"),
     path("exports/", exports.exports, name="exports"),
     path("exports/<uuid:export_id>/", exports.export, name="export"),
     path("exports/<uuid:export_id>/file/", exports.export_file, name="export-file"),

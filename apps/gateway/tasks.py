@@ -23,11 +23,12 @@ def calls_take_task() -> int:
 def calls_settle_task() -> int:
     """End asynchronous calls that cannot go on, and ring for those whose message was lost. Every few seconds."""
     at = timezone.now()
+    settled = calls_settle(at)
     if calls_waiting(at):
         bell.ring()
     for call_id in callbacks_due(at):
         callback_deliver_task.delay(str(call_id))
-    return calls_settle(at)
+    return settled
 
 
 @shared_task(name="gateway.callback_deliver")

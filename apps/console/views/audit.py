@@ -22,6 +22,7 @@ from apps.audit.selectors import CallPage, Histogram, call_record, calls, calls_
 from apps.audit.selectors import ledger_state as state_of_ledger
 from apps.console.calls import DEFAULT_SPAN, SPANS, STATUSES, ShownCall, since_of
 from apps.console.gate import ConsoleRequest, gate
+from apps.gateway.abandoned import OPEN
 
 LIMIT = 50
 NEW_LIMIT = 99
@@ -239,7 +240,11 @@ def call(request: ConsoleRequest, call_id: uuid.UUID) -> HttpResponse:
     slug = request.environment.slug if request.environment else ""
     if record is None or record.environment not in {slug, ""}:
         raise Http404
-    context = {"shown": ShownCall(record, dialect=_dialect(request)), "encoded": _query(request).urlencode()}
+    context = {
+        "shown": ShownCall(record, dialect=_dialect(request)),
+        "encoded": _query(request).urlencode(),
+        "may_cancel": record.status in OPEN and may(request.user, Permission.CALLS_MAKE),
+    }
     is_part = bool(request.htmx) and not request.htmx.history_restore_request
     return render(request, "console/audit/_call.html" if is_part else "console/audit/call.html", context)
 

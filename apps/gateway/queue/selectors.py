@@ -1,11 +1,12 @@
 """Reading asynchronous calls."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
 from uuid import UUID
 
 from django.db.models import Count, QuerySet
 
+from apps.audit.models import Boot
 from apps.gateway.models import AsyncCall
 from apps.registry.models import Environment
 
@@ -27,22 +28,22 @@ def call_queued(call_id: UUID) -> AsyncCall | None:
 
 
 def async_calls(
-    environment: Environment | None, *, state: str = "", before: tuple[datetime, UUID] | None = None, limit: int = PAGE
+    environment: Environment | None, *, state: str = "", after: UUID | None = None, limit: int = PAGE
 ) -> list[AsyncCall]:
-    """Give asynchronous calls with their callback's attempts, newest first.
+    """Give asynchronous calls, newest first.
 
     Args:
         state: one of `AsyncCall.State`, `open` for all that have not ended, empty for all.
-        before: instant and id of the last one of the page before.
+        after: the last one of the page before; one that is forgotten begins anew.
     """
-    found = _of(environment).select_related("environment").prefetch_related("attempts")
+    found = _of(environment).select_related("environment")
     if state == "open":
         found = found.exclude(state=AsyncCall.State.DONE)
     elif state:
         found = found.filter(state=state)
-    if before is not None:
-        at, call_id = before
-        found = found.filter(asked_at__lte=at).exclude(asked_at=at, pk__gte=call_id)
+    last = None if after is None else AsyncCall.objects.filter(pk=after).first()
+    if last is not None:
+        found = found.filter(asked_at__lte=last.asked_at).exclude(asked_at=last.asked_at, pk__gte=last.pk)
     return list(found.order_by("-asked_at", "-id")[:limit])
 
 
@@ -63,3 +64,19 @@ def queue_counts(environment: Environment | None) -> QueueCounts:
 
 def _of(environment: Environment | None) -> QuerySet[AsyncCall]:
     return AsyncCall.objects.all() if environment is None else AsyncCall.objects.filter(environment=environment)
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """A process that took calls."""
+
+    host: str
+    pid: int
+    is_gone: bool
+
+
+def runners_of(calls: Iterable[AsyncCall]) -> dict[UUID, Runner]:
+    """Tell of each boot that took one of these calls which process it is."""
+    boots = {call.claimed_by for call in calls if call.claimed_by is not None}
+    rows = Boot.objects.filter(pk__in=boots).values_list("pk", "host", "pid", "ended_at")
+    return {pk: Runner(host, pid, ended_at is not None) for pk, host, pid, ended_at in rows}
