@@ -49,6 +49,21 @@ KINDS: Final[Mapping[str, Word]] = {
     "openclaw_plugins": Word(
         gettext_lazy("OpenClaw plugins"), "puzzle", note=gettext_lazy("Folders with an openclaw.plugin.json.")
     ),
+    "own_files": Word(
+        gettext_lazy("Built-in: files"),
+        "folders",
+        note=gettext_lazy("Read, write and list files in workspaces, and in folders that you open."),
+    ),
+    "own_shell": Word(
+        gettext_lazy("Built-in: listed commands"),
+        "checklist",
+        note=gettext_lazy("Commands that the exec policy allows and your lists, too."),
+    ),
+    "own_http": Word(
+        gettext_lazy("Built-in: web requests"),
+        "world",
+        note=gettext_lazy("HTTP requests to public addresses, or to the domains that you name."),
+    ),
 }
 RUN_STATES: Final[Mapping[str, Word]] = {
     "running": Word(gettext_lazy("Running"), "loader-2", "info"),

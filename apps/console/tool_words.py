@@ -69,6 +69,7 @@ SOURCES: Final[Mapping[str, Word]] = {
 }
 EXECUTORS: Final[Mapping[str, Promise]] = {
     "builtin": gettext_lazy("Built in"),
+    "configured": gettext_lazy("Built in, as its source is set"),
     "python": gettext_lazy("Python, in a process of its own"),
     "http": gettext_lazy("HTTP address"),
     "mcp": gettext_lazy("MCP server"),

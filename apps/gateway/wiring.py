@@ -10,6 +10,7 @@ from apps.audit.services import entry_record_async
 from apps.firewall.engine.snapshot import Snapshot
 from apps.firewall.runtime.clock import SystemClock
 from apps.firewall.runtime.executors.builtin import BuiltinRunner
+from apps.firewall.runtime.executors.configured import ConfiguredRunner
 from apps.firewall.runtime.executors.dispatch import Executors
 from apps.firewall.runtime.executors.http import HttpRunner
 from apps.firewall.runtime.executors.mcp import McpRunner
@@ -115,6 +116,7 @@ def runners(sessions: McpSessions | None = None) -> tuple[Runner, ...]:
     connections = SourcesOfTools()
     return (
         BuiltinRunner(python=sys.executable),
+        ConfiguredRunner(connections, python=sys.executable),
         PythonRunner(python_tools(), connections),
         HttpRunner(connections),
         McpRunner(connections, sessions),

@@ -75,7 +75,11 @@ def test_a_look_shows_what_is_broken_first_and_why(
 
 
 @pytest.mark.parametrize(
-    "kind", ["mcp_stdio", "mcp_http", "remote", "folder", "file", "entry_points", "openclaw_plugins"]
+    "kind",
+    [
+        *("mcp_stdio", "mcp_http", "remote", "folder", "file", "entry_points", "openclaw_plugins"),
+        *("own_files", "own_shell"),
+    ],
 )
 def test_each_kind_has_its_form(kind: str, client_of: ClientOf, environment: Any, admin: Any) -> None:
     answer = client_of(admin).get(f"/source/new/?kind={kind}")

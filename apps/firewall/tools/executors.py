@@ -21,6 +21,15 @@ class BuiltinExecutor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ConfiguredExecutor:
+    """One of the firewall's own tools (`tool`) under the settings of a source: `tools/configured.py` has them."""
+
+    kind: ClassVar[str] = "configured"
+    tool: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PythonExecutor:
     """An attribute of a module (`module`) or of a file (`file`, absolute path), run in a process of its own.
 
@@ -56,10 +65,10 @@ class McpExecutor:
     tool: str
 
 
-ToolExecutor: TypeAlias = BuiltinExecutor | PythonExecutor | HttpExecutor | McpExecutor
+ToolExecutor: TypeAlias = BuiltinExecutor | ConfiguredExecutor | PythonExecutor | HttpExecutor | McpExecutor
 
 KINDS: Final[Mapping[str, type[ToolExecutor]]] = {
-    each.kind: each for each in (BuiltinExecutor, PythonExecutor, HttpExecutor, McpExecutor)
+    each.kind: each for each in (BuiltinExecutor, ConfiguredExecutor, PythonExecutor, HttpExecutor, McpExecutor)
 }
 
 

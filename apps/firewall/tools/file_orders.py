@@ -2,13 +2,16 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from apps.firewall.sandbox.process import ProcessResult, run_process
 from apps.firewall.tools.definition import JsonObject
 from apps.firewall.tools.files import program
-from apps.firewall.tools.running import Place, ToolOutcome
+from apps.firewall.tools.folders import FolderRefusedError, choose_folder
+from apps.firewall.tools.running import Place, ToolOutcome, failed
+from apps.firewall.tools.work import Work
 
 PROGRAM: Final = Path(program.__file__)
 TIME_LIMIT_S: Final = 10.0
@@ -30,7 +33,7 @@ async def run_file_order(
     order: dict[str, Any] = {"do": do, "root": root, "params": dict(params), "denied": list(denied)}
     ran = await run_process(
         [place.python, "-I", "-S", str(PROGRAM)],
-        cwd=place.root,
+        cwd=root if writes else place.root,
         env={"LANG": "C.UTF-8"},
         limits=place.limits,
         time_limit_s=TIME_LIMIT_S,
@@ -40,6 +43,22 @@ async def run_file_order(
         readable=(str(PROGRAM.parent), root),
     )
     return _outcome(ran)
+
+
+async def run_in_folder(do: str, params: JsonObject, work: Work, *, writes: bool = False) -> ToolOutcome:
+    """Carry out an order in whichever folder its `path` leads into."""
+    path = str(params["path"])
+    try:
+        folder, within = choose_folder(path, work.place.root, work.connection, writes=writes)
+    except FolderRefusedError as exc:
+        return failed(exc.code, exc.message)
+    denied = work.connection.settings.get("deny_patterns") or ()
+    if do == "list":
+        params = {**params, "denied": list(denied)}
+    ran = await run_file_order(
+        do, {**params, "path": within}, work.place, root=folder.real, denied=denied, writes=writes
+    )
+    return ran if ran.result is None else replace(ran, result={**ran.result, "path": path})
 
 
 def _outcome(ran: ProcessResult) -> ToolOutcome:

@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from apps.firewall.engine.exec_policy import Where, exec_rules, judge
+from apps.firewall.engine.source import ToolEntry
 from apps.firewall.runtime.call import Action, Judgement
 from apps.firewall.runtime.hooks import ApprovalWish
 from apps.firewall.runtime.ports import ApprovalRequest
+from apps.firewall.runtime.stages.command_lists import check_command_lists, takes_command
 from apps.firewall.runtime.stages.run import Run
 from apps.firewall.shell import read_line
 from apps.firewall.tools.builtin.exec import PATH
-
-COMMAND_TOOL = "exec"
 
 
 async def approval_stage(run: Run) -> None:
@@ -20,10 +20,10 @@ async def approval_stage(run: Run) -> None:
     assert run.tool is not None  # noqa: S101 - the stage before
     if not run.ports.executor.runs(run.tool):
         raise run.refuse("no_executor", f"the tool `{run.tool.name}` cannot run here", layer="executor")
-    if run.tool.name != COMMAND_TOOL:
-        run.action = _action(run)
+    if takes_command(run.tool):
+        await _judge_command(run, run.tool)
     else:
-        await _judge_command(run)
+        run.action = _action(run)
     if run.approved is not None:
         _check_drift(run, run.approved)
         _check_asked(run)
@@ -35,11 +35,11 @@ async def approval_stage(run: Run) -> None:
         await _ask_for_plugin(run, run.wish)
 
 
-async def _judge_command(run: Run) -> None:
+async def _judge_command(run: Run, tool: ToolEntry) -> None:
     assert run.snapshot is not None  # noqa: S101 - the stage before
     call, executor = run.call, run.ports.executor
     cwd = executor.workdir(call, call.params)
-    grants = await run.ports.approvals.grants(call, COMMAND_TOOL)
+    grants = await run.ports.approvals.grants(call, tool.name)
     settings = run.snapshot.exec_settings(call.agent)
     rules = exec_rules(settings, dialect=run.snapshot.dialect, grants=[grant.entry for grant in grants])
     where = Where(
@@ -51,6 +51,7 @@ async def _judge_command(run: Run) -> None:
     verdict = judge(read_line(call.params["command"]), rules, files=executor.files, where=where)
     if verdict.outcome == "deny":
         raise run.refuse(verdict.reason, verdict.message, layer="exec_policy", rule=rules.security_from)
+    check_command_lists(run, tool, verdict)
     run.verdict = verdict
     # In a thread: reading whole files must not hold up other calls.
     files = await asyncio.to_thread(executor.identities, verdict.executable, verdict.argv, cwd)
@@ -78,6 +79,7 @@ def _action(run: Run, **command: Any) -> Action:
         warnings=[dict(warning) for warning in run.warnings],
         hook_changes=run.hook_changes,
         filtered=run.filtered,
+        run=call.run,
         **command,
     )
 

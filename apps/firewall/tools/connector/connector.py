@@ -29,6 +29,11 @@ CONNECT_LIMIT_S: Final = 10.0
 ANSWER_LIMIT_BYTES: Final = 8 * 1024 * 1024
 REDIRECTS_LIMIT: Final = 5
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+SEE_OTHER: Final = 303
+POST_BECOMES_GET: Final = frozenset({301, 302})
+WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH"})
+CARRIED: Final = frozenset({"accept", "accept-language", "content-type", "user-agent"})
+"""Headers that hold nobody's secret, so that another origin may have them."""
 AGENT: Final = "openclaw-admin"
 
 _NOT_SENT: Final = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.UnsupportedProtocol)
@@ -121,6 +126,43 @@ class Connector:
         async with self._opened(time_limit_s, limit_bytes) as transport:
             return await self._ask(transport, "POST", url, headers, body)
 
+    async def request(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        body: bytes = b"",
+        time_limit_s: float = TIME_LIMIT_S,
+        limit_bytes: int = ANSWER_LIMIT_BYTES,
+    ) -> Answer:
+        """Send a request, and follow where its answers lead, each address checked anew.
+
+        A redirect changes the method as browsers do it. To another origin goes nothing but a GET with `CARRIED`
+        headers; of any other method the redirect is the answer.
+
+        Args:
+            time_limit_s: for everything together.
+        Raises:
+            ConnectorError: with `was_sent` when somebody may have got the request.
+        """
+        sent = dict(headers or {})
+        async with self._opened(time_limit_s, limit_bytes) as transport:
+            for _ in range(REDIRECTS_LIMIT + 1):
+                answer = await self._ask(transport, method, url, sent, body)
+                if answer.status not in REDIRECTS or "location" not in answer.headers:
+                    return answer
+                following = self._next(url, answer.headers["location"])
+                if answer.status == SEE_OTHER or (method == "POST" and answer.status in POST_BECOMES_GET):
+                    method, body = "GET", b""
+                    sent = {name: value for name, value in sent.items() if name.lower() != "content-type"}
+                if read_target(following).origin != read_target(url).origin:
+                    if method != "GET":
+                        return answer
+                    sent = {name: value for name, value in sent.items() if name.lower() in CARRIED}
+                url = following
+            raise TooManyRedirectsError(f"more than {REDIRECTS_LIMIT} redirects, the last one to `{url}`")
+
     @asynccontextmanager
     async def _opened(self, time_limit_s: float, limit_bytes: int) -> AsyncIterator[PinnedTransport]:
         async with self.transport(limit_bytes=limit_bytes, reuses=False) as transport:
@@ -139,7 +181,7 @@ class Connector:
             method,
             url,
             headers={"User-Agent": AGENT} | dict(headers or {}),
-            content=body if method == "POST" else None,
+            content=body if body or method in WITH_BODY else None,
             extensions={"timeout": {"connect": CONNECT_LIMIT_S}},
         )
         try:
