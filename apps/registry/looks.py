@@ -13,6 +13,7 @@ from apps.firewall.tools.discovery.folder import look_folder
 from apps.firewall.tools.discovery.found import Look
 from apps.firewall.tools.discovery.mcp import look_mcp
 from apps.firewall.tools.discovery.openclaw_plugins import look_openclaw_plugins
+from apps.firewall.tools.discovery.own import look_own
 from apps.firewall.tools.discovery.remote import look_remote
 from apps.firewall.tools.discovery.tool_file import look_tool_file
 from apps.firewall.tools.python_tools import PythonTools
@@ -52,6 +53,10 @@ async def _openclaw_plugins(connection: Connection, _etag: str) -> Look:
     return await look_openclaw_plugins(connection)
 
 
+async def _own(connection: Connection, _etag: str) -> Look:
+    return await look_own(connection)
+
+
 LookOf = Callable[[Connection, str], Awaitable[Look]]
 
 LOOKS: Final[Mapping[str, LookOf]] = {
@@ -62,6 +67,9 @@ LOOKS: Final[Mapping[str, LookOf]] = {
     SourceKind.MCP_STDIO: _mcp,
     SourceKind.MCP_HTTP: _mcp,
     SourceKind.OPENCLAW_PLUGINS: _openclaw_plugins,
+    SourceKind.OWN_FILES: _own,
+    SourceKind.OWN_SHELL: _own,
+    SourceKind.OWN_HTTP: _own,
 }
 """Kind -> what looks through it: a connection, and the etag of the look before."""
 

@@ -20,6 +20,9 @@ class SourceKind(models.TextChoices):
     MCP_STDIO = "mcp_stdio", _("MCP server (command)")
     MCP_HTTP = "mcp_http", _("MCP server (address)")
     OPENCLAW_PLUGINS = "openclaw_plugins", _("OpenClaw plugins")
+    OWN_FILES = "own_files", _("Built-in: files")
+    OWN_SHELL = "own_shell", _("Built-in: listed commands")
+    OWN_HTTP = "own_http", _("Built-in: web requests")
 
 
 class OnDrift(models.TextChoices):
