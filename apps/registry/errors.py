@@ -53,6 +53,12 @@ class SourceInvalidError(RegistryError):
     code = "source_invalid"
 
 
+class HookInvalidError(RegistryError):
+    """A hook breaks a rule; `details` names fields, settings as `settings.url`."""
+
+    code = "hook_invalid"
+
+
 class SourceBusyError(RegistryError):
     """Somebody looks through the source right now."""
 

@@ -16,6 +16,8 @@ from apps.registry.models import (
     DiscoverySource,
     DriftState,
     Environment,
+    Hook,
+    HookFailure,
     OnDrift,
     Plugin,
     Tool,
@@ -109,6 +111,32 @@ def plugins_of(environment: Environment) -> QuerySet[Plugin]:
 def plugin_find(environment: Environment, key: str) -> Plugin | None:
     """Find a plugin by the id that policies name, in any case."""
     return Plugin.objects.filter(environment=environment, key__iexact=key).first()
+
+
+def hooks_of(environment: Environment, *, plugin: Plugin | None = None) -> QuerySet[Hook]:
+    """Every hook of an environment, or of one plugin, with what came of it: by event, then as they are asked."""
+    rows = Hook.objects.select_related("plugin", "tally", "environment").filter(environment=environment)
+    found = rows if plugin is None else rows.filter(plugin=plugin)
+    return found.order_by("-event", "-priority", "created_at", "id")
+
+
+def hook_find(environment: Environment, name: str) -> Hook | None:
+    """Find a hook by name."""
+    return (
+        Hook.objects.select_related("plugin", "tally", "environment").filter(environment=environment, name=name).first()
+    )
+
+
+def hook_failures(hook: Hook, *, limit: int = 100) -> QuerySet[HookFailure]:
+    """The newest failures of a hook."""
+    return HookFailure.objects.filter(hook=hook).order_by("-at", "-id")[:limit]
+
+
+def hooks_failures(environment: Environment, *, plugin: Plugin | None = None, limit: int = 50) -> QuerySet[HookFailure]:
+    """The newest failures of the hooks of an environment, or of one plugin, with their hooks."""
+    rows = HookFailure.objects.select_related("hook", "hook__plugin").filter(hook__environment=environment)
+    found = rows if plugin is None else rows.filter(hook__plugin=plugin)
+    return found.order_by("-at", "-id")[:limit]
 
 
 def groups_of(environment: Environment) -> QuerySet[ToolGroup]:

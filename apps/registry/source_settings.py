@@ -26,13 +26,17 @@ from apps.firewall.tools.connections import (
 from apps.keys.installation import mask_key
 from apps.keys.seal import seal, unseal
 from apps.registry.errors import SourceInvalidError
-from apps.registry.models import DiscoverySource, SourceKind
+from apps.registry.models import DiscoverySource, Hook, HookKind, SourceKind
 
 TEXT_LIMIT: Final = 4000
 LIST_LIMIT: Final = 100
 SECRET_LIMIT: Final = 16_000
 DEFAULT_GROUP: Final = "openclaw.tools"
 PURPOSE: Final = "registry.source_secrets"
+
+
+Sealed = DiscoverySource | Hook
+"""A record with settings, and with the secrets that they name sealed apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,28 +85,16 @@ _CWD = Setting("cwd", "path", gettext_lazy("Folder the command starts in"))
 _NETWORK = Setting("network", "flag", gettext_lazy("May use the network"), default=False)
 _PATHS = Setting("paths", "paths", gettext_lazy("Folders the command may use"))
 _SIGNING = Setting("signing", "signing", gettext_lazy("Signature of requests"), is_secret=True)
+_ENTRY = Setting("entry_point", "text", gettext_lazy("Entry point"), gettext_lazy("package:name"), is_required=True)
+_ANSWER_KEY = Setting(
+    "answer_key", "text", gettext_lazy("Public key of answers"), gettext_lazy("Where requests are signed with Ed25519")
+)
 _ADDRESSES: Final = (
     Setting("allow_domains", "texts", gettext_lazy("Allowed domains")),
     Setting("deny_domains", "texts", gettext_lazy("Denied domains")),
     Setting("allow_networks", "texts", gettext_lazy("Allowed private networks"), gettext_lazy("Such as 10.1.0.0/16")),
     Setting("ports", "numbers", gettext_lazy("Ports")),
     Setting("schemes", "texts", gettext_lazy("Schemes")),
-)
-_READ_FOLDERS = Setting(
-    "read_folders", "paths", gettext_lazy("Folders to read"), gettext_lazy("Absolute paths, besides each workspace")
-)
-_WRITE_FOLDERS = Setting(
-    "write_folders", "paths", gettext_lazy("Folders to read and write"), gettext_lazy("Absolute paths")
-)
-_DENIED_FILES = Setting(
-    "deny_patterns", "texts", gettext_lazy("Denied files"), gettext_lazy("Patterns such as *.pem, .git or private/*")
-)
-_COMMANDS = Setting(
-    "commands", "texts", gettext_lazy("Allowed commands"), gettext_lazy("Names; empty allows what the policy allows")
-)
-_DENIED_COMMANDS = Setting("deny_commands", "texts", gettext_lazy("Denied commands"), gettext_lazy("Names"))
-_DENIED_LINES = Setting(
-    "deny_patterns", "texts", gettext_lazy("Denied patterns"), gettext_lazy("Regular expressions, of the whole command")
 )
 
 SETTINGS: Final[Mapping[str, tuple[Setting, ...]]] = {
@@ -113,11 +105,18 @@ SETTINGS: Final[Mapping[str, tuple[Setting, ...]]] = {
     SourceKind.MCP_STDIO: (_COMMAND, _ENV, _CWD, _PATHS, _NETWORK, _LIMITS, _START),
     SourceKind.MCP_HTTP: (_URL, _TOKEN, _HEADERS, _CA, *_ADDRESSES, _START),
     SourceKind.OPENCLAW_PLUGINS: (_SCAN,),
-    SourceKind.OWN_FILES: (_READ_FOLDERS, _WRITE_FOLDERS, _DENIED_FILES),
-    SourceKind.OWN_SHELL: (_COMMANDS, _DENIED_COMMANDS, _DENIED_LINES),
-    SourceKind.OWN_HTTP: (_CA, *_ADDRESSES),
+    HookKind.PYTHON: (_ENTRY, _INSTALLED, _NETWORK),
+    HookKind.WEBHOOK: (
+        _URL,
+        replace(_SIGNING, is_required=True),
+        _ANSWER_KEY,
+        _TOKEN,
+        _HEADERS,
+        _CA,
+        *_ADDRESSES,
+    ),
 }
-"""Kind -> its settings."""
+"""Kind of source or of hook -> its settings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +173,7 @@ def seal_secrets(secrets: Mapping[str, str]) -> bytes:
     return seal(json.dumps(dict(secrets)).encode(), purpose=PURPOSE) if secrets else b""
 
 
-def source_secrets(source: DiscoverySource) -> dict[str, str]:
+def source_secrets(source: Sealed) -> dict[str, str]:
     """Open the secrets of a source. Hand them to a connection, to nothing else.
 
     Raises:
@@ -185,7 +184,7 @@ def source_secrets(source: DiscoverySource) -> dict[str, str]:
     return texts
 
 
-def secrets_shown(source: DiscoverySource) -> tuple[SecretShown, ...]:
+def secrets_shown(source: Sealed) -> tuple[SecretShown, ...]:
     """Tell which secrets a source has, by length and keyed hash."""
     key = mask_key()
     return tuple(
@@ -193,7 +192,7 @@ def secrets_shown(source: DiscoverySource) -> tuple[SecretShown, ...]:
     )
 
 
-def source_connection(source: DiscoverySource) -> Connection:
+def source_connection(source: Sealed) -> Connection:
     """Make the connection of a source as it is set now; keys and records of this installation are closed to it.
 
     Raises:
@@ -205,7 +204,7 @@ def source_connection(source: DiscoverySource) -> Connection:
     return replace(connection, closed=(str(settings.VAR_DIR), str(settings.KEYS_DIR)))
 
 
-def setting_of(source: DiscoverySource, name: str) -> Any:
+def setting_of(source: Sealed, name: str) -> Any:
     """Give one setting, or what holds when it is absent."""
     default = next((setting.default for setting in SETTINGS[source.kind] if setting.name == name), None)
     return source.settings.get(name, default)

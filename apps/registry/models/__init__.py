@@ -10,6 +10,7 @@ from apps.registry.models.discovery import (
     RunState,
     SourceKind,
 )
+from apps.registry.models.hooks import Hook, HookFailure, HookFailureKind, HookKind, HookMoment, HookTally
 from apps.registry.models.records import (
     OFFERED_STATES,
     RELEASES,
@@ -30,6 +31,12 @@ __all__ = [
     "DiscoverySource",
     "DriftState",
     "Environment",
+    "Hook",
+    "HookFailure",
+    "HookFailureKind",
+    "HookKind",
+    "HookMoment",
+    "HookTally",
     "OnDrift",
     "OnNew",
     "Plugin",

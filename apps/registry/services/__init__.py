@@ -19,6 +19,15 @@ from apps.registry.services.environments import (
     environment_default,
     environment_set_dialect,
 )
+from apps.registry.services.hooks import (
+    FailureDraft,
+    environment_plugin,
+    hook_create,
+    hook_delete,
+    hook_failures_record,
+    hook_save,
+    hook_tallies_add,
+)
 from apps.registry.services.lists import ImportOutcome, tools_import
 from apps.registry.services.plugins import plugin_save, plugin_set_enabled
 from apps.registry.services.sources import source_create, source_delete, source_save
@@ -26,12 +35,19 @@ from apps.registry.services.tools import tool_register, tool_save, tool_set_stat
 
 __all__ = [
     "DEFAULT_SLUG",
+    "FailureDraft",
     "ImportOutcome",
     "drift_accept",
     "drift_dismiss",
     "environment_create",
     "environment_default",
+    "environment_plugin",
     "environment_set_dialect",
+    "hook_create",
+    "hook_delete",
+    "hook_failures_record",
+    "hook_save",
+    "hook_tallies_add",
     "plugin_save",
     "plugin_set_enabled",
     "registry_fill",

@@ -88,7 +88,9 @@ def source_save(
             merged = {**before, **(secrets or {})}
             given = {name: text for name, text in merged.items() if text is not None}
             fields["settings"], kept = checked_settings(source.kind, wanted, given)
-            _check_secrets_stay(source, fields["settings"], kept, given_again={*(secrets or {}), *_in_clear(wanted)})
+            check_secrets_stay(
+                source.settings, fields["settings"], kept, given_again={*(secrets or {}), *given_in_clear(wanted)}
+            )
             if kept != before:
                 fields["secrets"] = seal_secrets(kept)
         check_version(source, expected_version, {name: value for name, value in fields.items() if name != "secrets"})
@@ -123,11 +125,15 @@ def source_delete(source: DiscoverySource, *, expected_version: int | None = Non
         source.delete()
 
 
-def _check_secrets_stay(
-    source: DiscoverySource, stored: Mapping[str, Any], kept: Mapping[str, str], *, given_again: set[str]
+def check_secrets_stay(
+    before: Mapping[str, Any], stored: Mapping[str, Any], kept: Mapping[str, str], *, given_again: set[str]
 ) -> None:
-    """Send what is kept sealed to the server that it was given for: who names another one gives it again."""
-    if _origin(source.settings) == _origin(stored):
+    """Send what is kept sealed to the server that it was given for: who names another one gives it again.
+
+    Raises:
+        SourceInvalidError.
+    """
+    if _origin(before) == _origin(stored):
         return
     message = _("give it again: another address does not get what was kept for this one")
     details = [
@@ -146,13 +152,13 @@ def _origin(settings: Mapping[str, Any]) -> Any:
     return (parts.scheme.lower(), parts.netloc.lower())
 
 
-def _in_clear(settings: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+def given_in_clear(settings: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
     """Name the settings that are texts, as their secrets are named."""
     for name, value in settings.items():
         if isinstance(value, str):
             yield f"{prefix}{name}"
         elif isinstance(value, Mapping) and SECRET not in value:
-            yield from _in_clear(value, f"{prefix}{name}.")
+            yield from given_in_clear(value, f"{prefix}{name}.")
 
 
 def _acts_at_once(source: DiscoverySource, fields: Mapping[str, Any]) -> bool:
