@@ -202,6 +202,9 @@ CALLBACK_PORTS = env.ports("CALLBACK_PORTS", (443,))
 WEB_THREADS = env.integer("WEB_THREADS", 16, minimum=1, maximum=256)
 BODY_LIMIT_BYTES = 16 * 1024 * 1024
 
+# Of the older release: whether hooks that fail stop a call, as those of the newer one do.
+HOOKS_STRICT = env.flag("HOOKS_STRICT", default=True)
+
 # Results of calls: what callers get where a tool says nothing else, and what the ledger keeps.
 RESULT_LIMIT = env.integer("RESULT_LIMIT", 10_000, minimum=1_000, maximum=1_000_000)
 RESULT_KEPT_BYTES = env.integer("RESULT_KEPT_BYTES", 256 * 1024, minimum=1_024, maximum=8 * 1024 * 1024)

@@ -13,15 +13,16 @@ from apps.events.notices import RECONNECTED, Notice
 from apps.firewall.tools.mcp.sessions import McpSessions
 from apps.gateway.agent_sessions import connections_end
 from apps.gateway.desk import Desk
-from apps.gateway.listings import Listings
+from apps.gateway.hooks import LiveHooks
 from apps.gateway.limiting import LiveLimits
+from apps.gateway.listings import Listings
 from apps.gateway.live import LiveSnapshots
 from apps.gateway.queue.callbacks import Callbacks
 from apps.gateway.queue.cancelling import ASKED as CANCEL_ASKED
 from apps.gateway.queue.taking import Taker
 from apps.gateway.tokens import Tokens
 from apps.gateway.tool_states import LiveToolStates
-from apps.gateway.wiring import live_limits, live_snapshots, live_tool_states, ports_with
+from apps.gateway.wiring import live_hooks_of_all, live_limits, live_snapshots, live_tool_states, ports_with
 from apps.sessions.services import ENDED as SESSION_ENDED
 
 log = structlog.get_logger(__name__)
@@ -30,6 +31,7 @@ POLL_S = 5.0
 PUBLICATIONS = ("publication.", "environment.")
 TOOLS = ("registry.", "source.", "environment.")
 LIMITS = ("limit.", "environment.")
+HOOKS = ("hook.", "registry.", "environment.")
 PEOPLE = ("token.", "user.")
 
 
@@ -40,6 +42,7 @@ class Gateway:
     snapshots: LiveSnapshots
     tool_states: LiveToolStates
     limits: LiveLimits
+    hooks: LiveHooks
     tokens: Tokens
     desk: Desk
     taker: Taker
@@ -77,13 +80,15 @@ async def start(snapshots: LiveSnapshots | None = None, *, is_worker: bool = Fal
     snapshots = snapshots or live_snapshots()
     tool_states = live_tool_states()
     limits = live_limits()
+    hooks = live_hooks_of_all()
     sessions = McpSessions()
-    desk = Desk(ports_with(snapshots, tool_states, limits, sessions))
+    desk = Desk(ports_with(snapshots, tool_states, limits, hooks, sessions))
     callbacks = Callbacks()
     made = Gateway(
         snapshots=snapshots,
         tool_states=tool_states,
         limits=limits,
+        hooks=hooks,
         tokens=Tokens(),
         desk=desk,
         taker=Taker(desk, callbacks),
@@ -94,6 +99,7 @@ async def start(snapshots: LiveSnapshots | None = None, *, is_worker: bool = Fal
     await snapshots.reload()
     await tool_states.reload()
     await limits.reload()
+    await hooks.reload()
     made.unsubscribe = subscribe(hear)
     made.tasks.append(asyncio.create_task(_poll(made), name="gateway poll"))
     _gateway = made
@@ -110,6 +116,7 @@ async def stop() -> None:
         task.cancel()
     await asyncio.gather(*ending.tasks, return_exceptions=True)
     await ending.desk.stop()
+    await ending.hooks.close()
     await ending.sessions.close()
 
 
@@ -126,6 +133,8 @@ def hear(notice: Notice) -> None:
         current.desk.background(_logged(current.tool_states.reload(), "reload of tool states"))
     if notice.kind == RECONNECTED or notice.kind.startswith(LIMITS):
         current.desk.background(_logged(current.limits.reload(), "reload of limits"))
+    if notice.kind == RECONNECTED or notice.kind.startswith(HOOKS):
+        current.desk.background(_logged(current.hooks.reload(), "reload of hooks"))
     if notice.kind == RECONNECTED:
         current.desk.background(_logged(_sweep(current), "sweep"))
     if notice.kind == CANCEL_ASKED:
@@ -146,6 +155,8 @@ async def _poll(current: Gateway) -> None:
         await _logged(current.snapshots.reload(), "reload")
         await _logged(current.tool_states.reload(), "reload of tool states")
         await _logged(current.limits.reload(), "reload of limits")
+        await _logged(current.hooks.reload(), "reload of hooks")
+        await _logged(current.hooks.flush(), "count of hooks")
 
 
 async def _sweep(current: Gateway) -> None:

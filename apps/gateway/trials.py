@@ -17,10 +17,12 @@ from apps.firewall.runtime.ports import Ports, Standing, StandingGrant
 from apps.firewall.runtime.rehearse import Rehearsal, rehearse
 from apps.firewall.runtime.sessions import place_of
 from apps.gateway.agent_sessions import KnownSessions
+from apps.gateway.hooks import LiveHooks
 from apps.gateway.lifecycle import Gateway, gateway
 from apps.gateway.roles import role_of
 from apps.gateway.people import QueueOfPeople
 from apps.gateway.wiring import AuditLedger, executors
+from apps.registry.hooks import live_hooks
 from apps.registry.models import Environment
 from apps.registry.standing import standings
 from apps.sessions.keeping import session_state
@@ -84,6 +86,7 @@ def call_rehearse(call: Call, snapshot: Snapshot, environment: Environment) -> R
         clock=SystemClock(),
         tool_states=now,
         people=_KnownRole(role_of(call.requester)),
+        hooks=LiveHooks(known=live_hooks()),
         sessions=KnownSessions(None if place is None else session_state(place, at=at)),
     )
     return asyncio.run(rehearse(call, ports))

@@ -23,6 +23,7 @@ from apps.firewall.tools.connections import Connection, SourceUnknownError
 from apps.firewall.tools.mcp.sessions import McpSessions
 from apps.gateway.agent_sessions import SessionRecords
 from apps.gateway.database import in_database
+from apps.gateway.hooks import LiveHooks
 from apps.gateway.limiting import LiveLimits
 from apps.gateway.live import LiveSnapshots
 from apps.gateway.queue.port import QueueOfCalls
@@ -137,8 +138,17 @@ def result_rules() -> ResultRules:
     return ResultRules(key=mask_key(), limit=settings.RESULT_LIMIT, kept_bytes=settings.RESULT_KEPT_BYTES)
 
 
+def live_hooks_of_all() -> LiveHooks:
+    """Make the memory of hooks."""
+    return LiveHooks(is_strict=settings.HOOKS_STRICT)
+
+
 def ports_with(
-    snapshots: LiveSnapshots, tool_states: LiveToolStates, limits: LiveLimits, sessions: McpSessions | None = None
+    snapshots: LiveSnapshots,
+    tool_states: LiveToolStates,
+    limits: LiveLimits,
+    hooks: LiveHooks,
+    sessions: McpSessions | None = None,
 ) -> Ports:
     """Make the runtime's ports of this process."""
     return Ports(
@@ -150,6 +160,7 @@ def ports_with(
         tool_states=tool_states,
         sessions=SessionRecords(),
         limits=limits,
+        hooks=hooks,
         people=RolesOnRecord(),
         queue=QueueOfCalls(),
         results=result_rules(),

@@ -1,0 +1,30 @@
+"""What docs/hooks.md shows is what runs."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from apps.firewall.runtime.hooks.handlers import FailureKind
+from apps.firewall.tools.answer_signing import SignedAnswer, check_answer
+from apps.firewall.tools.signing import Signing
+
+DOCS = Path(__file__).parents[4] / "docs"
+PAGE = (DOCS / "hooks.md").read_text()
+CODE = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+
+
+def test_the_plugin_on_the_page_is_the_one_that_tests_install() -> None:
+    assert CODE[0] == (DOCS / "examples/hooks/package/src/openclaw_hook_gate/__init__.py").read_text()
+
+
+def test_every_kind_of_failure_is_explained() -> None:
+    assert set(re.findall(r"^\| `([a-z_]+)` \|", PAGE, re.MULTILINE)) == set(FailureKind.__args__)
+
+
+def test_the_signature_on_the_page_is_the_one_that_is_accepted() -> None:
+    scope: dict[str, Any] = {}
+    exec(CODE[1], scope)  # noqa: S102 - our own page
+    key = "a-key-that-both-sides-know"
+    given = scope["answer_signature"](key, "k1", "call_1", "1800000000", b"{}", b"")
+    signed = SignedAnswer(call_id="call_1", timestamp="1800000000", status=200, request=b"{}", answer=b"")
+    check_answer(Signing(algorithm="hmac-sha256", key=key, key_id="k1"), signed, given)
