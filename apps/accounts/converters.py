@@ -95,6 +95,11 @@ class RunId(IdConverter):
     regex = f"run_{BODY}"
 
 
+class RateId(IdConverter):
+    prefix = "rate"
+    regex = f"rate_{BODY}"
+
+
 class DriftId(IdConverter):
     prefix = "drift"
     regex = f"drift_{BODY}"
@@ -115,6 +120,7 @@ CONVERTERS: dict[str, type[IdConverter]] = {
     "source_id": SourceId,
     "run_id": RunId,
     "session_id": SessionId,
+    "rate_id": RateId,
     "drift_id": DriftId,
 }
 

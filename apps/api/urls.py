@@ -4,7 +4,7 @@ from django.urls import path
 from drf_spectacular.views import SpectacularJSONAPIView
 
 import apps.accounts.converters  # noqa: F401 - registers <approval_id:…> and its like
-from apps.api.views import approvals, async_calls, audit, draft, environments, explain, snapshots
+from apps.api.views import approvals, async_calls, audit, draft, environments, explain, limits, snapshots
 from apps.api.views.records import RECORD_VIEWS
 from apps.api.views.registry import plugins, sources, tools
 
@@ -29,6 +29,12 @@ urlpatterns = [
     path("registry/drifts/<drift_id:drift_id>", sources.DriftDetail.as_view(), name="api-drift"),
     path("registry/drifts/<drift_id:drift_id>/accept", sources.DriftAccept.as_view(), name="api-drift-accept"),
     path("registry/drifts/<drift_id:drift_id>/dismiss", sources.DriftDismiss.as_view(), name="api-drift-dismiss"),
+    path("limits/rates", limits.RateLimits.as_view(), name="api-rate-limits"),
+    path("limits/rates/<rate_id:rate_id>", limits.RateLimitDetail.as_view(), name="api-rate-limit"),
+    path("limits/use", limits.RateUse.as_view(), name="api-rate-use"),
+    path("limits/breaker", limits.Breaker.as_view(), name="api-breaker"),
+    path("limits/breakers", limits.ToolBreakers.as_view(), name="api-tool-breakers"),
+    path("limits/breakers/close", limits.ToolBreakerClose.as_view(), name="api-tool-breaker-close"),
     path("explain", explain.Explain.as_view(), name="api-explain"),
     path("document", draft.Document.as_view(), name="api-document"),
     path("draft/changes", draft.Changes.as_view(), name="api-draft-changes"),

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from apps.console.views import agent_parts, agents, draft, explorer
+from apps.console.views import agent_parts, agents, draft, explorer, limits
 
 policies: list[URLPattern | URLResolver] = [
     path("agents/", agents.agents, name="agents"),
@@ -19,6 +19,12 @@ policies: list[URLPattern | URLResolver] = [
         name="agent-provider-delete",
     ),
     path("agents/<path:key>/", agents.agent, name="agent"),
+    path("limits/", limits.limits, name="limits"),
+    path("limits/new/", limits.limit_new, name="limit-new"),
+    path("limits/breaker/", limits.limit_breaker, name="limit-breaker"),
+    path("limits/breaker/close/", limits.limit_breaker_close, name="limit-breaker-close"),
+    path("limits/<rate_id:rate_id>/", limits.limit_edit, name="limit-edit"),
+    path("limits/<rate_id:rate_id>/remove/", limits.limit_remove, name="limit-remove"),
     path("draft/pill/", draft.draft_pill, name="draft-pill"),
 ]
 

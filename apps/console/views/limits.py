@@ -1,0 +1,126 @@
+"""Limits: rates with their use, breakers, and the forms of both."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from apps.accounts.access import Permission
+from apps.console import limits as shown
+from apps.console.gate import ConsoleRequest, gate
+from apps.console.views.agents import environment_chosen, is_part, writing
+from apps.limits.selectors import rate_limit_get
+from apps.limits.services import (
+    breaker_close,
+    breaker_policy_save,
+    rate_limit_create,
+    rate_limit_delete,
+    rate_limit_save,
+)
+from apps.registry.errors import RecordChangedError, RegistryError
+
+
+@require_safe
+@gate(Permission.POLICY_READ)
+def limits(request: ConsoleRequest) -> HttpResponse:
+    """Every rate with whose calls count now, breakers, and the latest refusals; the fragment renews itself."""
+    environment = environment_chosen(request)
+    context = shown.page_of(environment) | writing(request)
+    if is_part(request):
+        return render(request, "console/limits/_limits.html", context)
+    context["breaker"] = shown.BreakerForm(initial=shown.breaker_form(environment))
+    return render(request, "console/limits/limits.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@gate(Permission.POLICY_WRITE)
+def limit_new(request: ConsoleRequest) -> HttpResponse:
+    """Add a rate limit."""
+    form = shown.RateForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            rate_limit_create(environment_chosen(request), by=request.user, **form.values())
+        except RegistryError as error:
+            form.take_refusal(error)
+        else:
+            messages.success(request, _("Added. It holds at once."))
+            return redirect("limits")
+    return _form_page(request, form, record=None)
+
+
+def limit_asked(request: ConsoleRequest, rate_id: UUID) -> "shown.LimitRecord":
+    """Find the rate limit of a page.
+
+    Raises:
+        Http404: there is none in the chosen environment.
+    """
+    record = rate_limit_get(environment_chosen(request), rate_id)
+    if record is None:
+        raise Http404
+    return record
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@gate(Permission.POLICY_WRITE)
+def limit_edit(request: ConsoleRequest, rate_id: UUID) -> HttpResponse:
+    """Change a rate limit."""
+    record, conflict = limit_asked(request, rate_id), False
+    form = shown.RateForm(request.POST if request.method == "POST" else None, initial=shown.rate_form(record))
+    if request.method == "POST" and form.is_valid():
+        try:
+            version = form.cleaned_data["version"]
+            rate_limit_save(record, expected_version=version, by=request.user, **form.values())
+        except RecordChangedError:
+            conflict = True
+        except RegistryError as error:
+            form.take_refusal(error)
+        else:
+            messages.success(request, _("Saved."))
+            return redirect("limits")
+    return _form_page(request, form, record=record, conflict=conflict)
+
+
+def _form_page(request: ConsoleRequest, form: "shown.RateForm", **more: Any) -> HttpResponse:
+    status = 409 if more.get("conflict") else 422 if form.errors else 200
+    return render(request, "console/limits/form.html", {"form": form, **more}, status=status)
+
+
+@require_POST
+@gate(Permission.POLICY_WRITE)
+def limit_remove(request: ConsoleRequest, rate_id: UUID) -> HttpResponse:
+    """Remove a rate limit."""
+    rate_limit_delete(limit_asked(request, rate_id), by=request.user)
+    messages.success(request, _("Removed."))
+    return redirect("limits")
+
+
+@require_POST
+@gate(Permission.POLICY_WRITE)
+def limit_breaker(request: ConsoleRequest) -> HttpResponse:
+    """Change the breaker's rule."""
+    environment = environment_chosen(request)
+    form = shown.BreakerForm(request.POST)
+    if form.is_valid():
+        try:
+            version = form.cleaned_data["version"]
+            breaker_policy_save(environment, expected_version=version, by=request.user, **form.values())
+        except RecordChangedError as error:
+            form.add_error(None, error.message)
+        else:
+            messages.success(request, _("Saved."))
+            return redirect("limits")
+    context = shown.page_of(environment) | writing(request) | {"breaker": form}
+    return render(request, "console/limits/limits.html", context, status=422)
+
+
+@require_POST
+@gate(Permission.POLICY_WRITE)
+def limit_breaker_close(request: ConsoleRequest) -> HttpResponse:
+    """Let calls of a tool through again."""
+    if breaker_close(environment_chosen(request), request.POST.get("tool", ""), by=request.user):
+        messages.success(request, _("Calls go through again."))
+    return redirect("limits")
