@@ -141,6 +141,21 @@ class CallbackAttempt(models.Model):
         return f"{self.call_id} {self.number}"
 
 
+class CallProgress(models.Model):
+    """The latest news of a call while it runs, masked; gone when it has ended."""
+
+    call_id = models.UUIDField(primary_key=True, editable=False)
+    environment = models.TextField()
+    shown = models.JSONField()
+    at = models.DateTimeField()
+
+    class Meta:
+        indexes: ClassVar = [models.Index(fields=["at"], name="call_progress_age")]
+
+    def __str__(self) -> str:
+        return str(self.call_id)
+
+
 class CallCancel(models.Model):
     """That somebody wants a call ended, wherever it runs; the first who asks stays on record."""
 

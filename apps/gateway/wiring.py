@@ -26,6 +26,7 @@ from apps.gateway.database import in_database
 from apps.gateway.hooks import LiveHooks
 from apps.gateway.limiting import LiveLimits
 from apps.gateway.live import LiveSnapshots
+from apps.gateway.progress import LiveProgress
 from apps.gateway.queue.port import QueueOfCalls
 from apps.gateway.people import QueueOfPeople, entry_decision, environment_named, sender_of
 from apps.gateway.roles import RolesOnRecord
@@ -151,6 +152,7 @@ def ports_with(
     sessions: McpSessions | None = None,
 ) -> Ports:
     """Make the runtime's ports of this process."""
+    rules = result_rules()
     return Ports(
         snapshots=snapshots,
         ledger=AuditLedger(),
@@ -163,5 +165,6 @@ def ports_with(
         hooks=hooks,
         people=RolesOnRecord(),
         queue=QueueOfCalls(),
-        results=result_rules(),
+        results=rules,
+        progress=LiveProgress(rules),
     )

@@ -17,6 +17,7 @@ from apps.firewall.runtime.hooks import ApprovalWish, Hook, HookReport, Rewrites
 from apps.firewall.runtime.limits.port import Limits, NoLimits
 from apps.firewall.runtime.results import ResultRules
 from apps.firewall.runtime.sessions import SessionPlace, SessionState
+from apps.firewall.tools.progress import Progress
 from apps.firewall.tools.running import ToolOutcome
 
 T = TypeVar("T")
@@ -198,6 +199,26 @@ class Executor(Protocol):
         """Run an action of a tool; cancelling it ends every process of it first."""
 
 
+class ProgressBoard(Protocol):
+    """Where the latest news of running calls hang."""
+
+    def report(self, call: Call, news: Progress) -> None:
+        """Take the place of the news before; returns at once and never raises."""
+
+    def ended(self, call: Call) -> None:
+        """Take the news of a call down; returns at once and never raises."""
+
+
+class NoBoard:
+    """The port `ProgressBoard` of whoever shows no news."""
+
+    def report(self, call: Call, news: Progress) -> None:
+        """Drop the news."""
+
+    def ended(self, call: Call) -> None:
+        """Have nothing to take down."""
+
+
 class QueueMissingError(FirewallError):
     """Nobody runs calls later."""
 
@@ -345,6 +366,7 @@ class Ports:
     people: People = field(default_factory=NoPeople)
     hooks: Hooks = field(default_factory=NoHooks)
     results: ResultRules = field(default_factory=ResultRules)
+    progress: ProgressBoard = field(default_factory=NoBoard)
     queue: Queue = field(default_factory=NoQueue)
     limits: Limits = field(default_factory=NoLimits)
     sessions: Sessions = field(default_factory=NoSessions)

@@ -8,10 +8,11 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from apps.firewall.sandbox.bubblewrap import bubblewrap
 from apps.firewall.sandbox.forkserver import forkserver
@@ -35,6 +36,9 @@ Ended = Literal[
     "not_confined",
     "lost",
 ]
+
+
+Watch: TypeAlias = Callable[[str, bytes], bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +112,7 @@ async def run_process(
     output_limit_bytes: int,
     stdin: bytes | None = None,
     program: str = "",
+    watch: Watch | None = None,
     **held: Any,
 ) -> ProcessResult:
     """Run a command without a shell, with nothing inherited, and wait until its whole tree has ended.
@@ -119,6 +124,7 @@ async def run_process(
         output_limit_bytes: kept of stdout, and as much of stderr.
         stdin: what it may read; an empty device when None.
         program: a Python file, run by the interpreter `argv[0]` in a fork that has it loaded, instead of `argv`.
+        watch: is given each part of `stdout` and `stderr` as it comes, and returns what of it is kept.
         held: what `order_of` takes, too.
     Raises:
         asyncio.CancelledError: the caller was cancelled; the tree is gone by then.
@@ -129,7 +135,7 @@ async def run_process(
     started = time.monotonic()
     server = forkserver(argv[0], program) if program else forkserver()
     supervised = await Supervised.begin(server, has_input=stdin is not None)
-    run = _Run(supervised, output_limit_bytes)
+    run = _Run(supervised, output_limit_bytes, watch or _kept_whole)
     try:
         report = await run.follow(order, stdin, time_limit_s + GRACE_S)
     finally:
@@ -210,8 +216,9 @@ def _result(report: Mapping[str, Any], run: "_Run", started: float) -> ProcessRe
 class _Run:
     """One supervisor and the streams of its command."""
 
-    def __init__(self, supervised: Supervised, output_limit_bytes: int) -> None:
+    def __init__(self, supervised: Supervised, output_limit_bytes: int, watch: Watch) -> None:
         self.supervised = supervised
+        self._watch = watch
         self.stdout = Capture(output_limit_bytes)
         self.stderr = Capture(output_limit_bytes)
 
@@ -229,8 +236,8 @@ class _Run:
         await self.supervised.order(order)
         async with asyncio.TaskGroup() as streams:
             streams.create_task(self._feed(stdin))
-            streams.create_task(_drain(self.supervised.stdout, self.stdout))
-            streams.create_task(_drain(self.supervised.stderr, self.stderr))
+            streams.create_task(_drain(self.supervised.stdout, self.stdout, partial(self._watch, "stdout")))
+            streams.create_task(_drain(self.supervised.stderr, self.stderr, partial(self._watch, "stderr")))
             report = streams.create_task(self.supervised.report())
         return report.result()
 
@@ -244,6 +251,10 @@ class _Run:
             pipe.close()
 
 
-async def _drain(stream: asyncio.StreamReader, capture: Capture) -> None:
+async def _drain(stream: asyncio.StreamReader, capture: Capture, watch: Callable[[bytes], bytes]) -> None:
     while part := await stream.read(CHUNK_BYTES):
-        capture.add(part)
+        capture.add(watch(part))
+
+
+def _kept_whole(stream: str, part: bytes) -> bytes:  # noqa: ARG001
+    return part

@@ -19,6 +19,7 @@ import re
 import select
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec
@@ -34,6 +35,7 @@ LINE_LIMIT_BYTES: Final = 1024 * 1024
 DESCRIPTIONS_LIMIT_BYTES: Final = 32 * 1024 * 1024
 CHUNK_BYTES: Final = 65536
 MESSAGE_LIMIT: Final = 2000
+NEWS_EVERY_S: Final = 0.1
 CODE: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 OWN_CODE: Final = {
     "apps": f"{ROOT}/apps/__init__.py",
@@ -66,15 +68,25 @@ class Answers:
         self._out = os.dup(1)
         os.dup2(2, 1)
         self._sent = 0
+        self._told_at = 0.0
+        self._lock = threading.Lock()
 
     def send(self, answer: Answer) -> None:
         self.write(json.dumps(answer))
 
     def write(self, text: str) -> None:
         line = text.encode() + b"\n"
-        self._sent += len(line)
-        while line:
-            line = line[os.write(self._out, line) :]
+        with self._lock:
+            self._sent += len(line)
+            while line:
+                line = line[os.write(self._out, line) :]
+
+    def progress(self, message: str, done: float | None, total: float | None) -> None:
+        """Send news of a run, at most one in `NEWS_EVERY_S`."""
+        now = time.monotonic()
+        if now - self._told_at >= NEWS_EVERY_S:
+            self._told_at = now
+            self.send({"progress": {"message": str(message)[:MESSAGE_LIMIT], "done": done, "total": total}})
 
     @property
     def is_full(self) -> bool:
@@ -271,7 +283,7 @@ def run(order: Answer, answers: Answers) -> None:
 
     with asyncio.Runner() as runner:
         try:
-            context = ToolContext(**order["context"])
+            context = ToolContext(**order["context"], report=answers.progress)
             offer = chosen(order, context)
         except Exception as exc:  # noqa: BLE001
             answers.send(trouble_of(exc, "load_failed"))

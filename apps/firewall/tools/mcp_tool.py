@@ -10,6 +10,7 @@ from apps.firewall.tools.definition import Definition, JsonObject
 from apps.firewall.tools.executors import McpExecutor
 from apps.firewall.tools.mcp.errors import McpError, McpRefusedError
 from apps.firewall.tools.mcp.sessions import McpSessions, Owner, opened, start_limit_s
+from apps.firewall.tools.progress import reporter
 from apps.firewall.tools.running import ToolOutcome, failed
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ async def _call(
     from apps.firewall.tools.mcp.results import outcome_of  # with the client, which is there by now
 
     try:
-        answer = await client.call(executor.tool, params, timeout_s=timeout_s)
+        answer = await client.call(executor.tool, params, timeout_s=timeout_s, report=reporter())
     except asyncio.CancelledError:
         if sessions is not None:  # the server may still be at it, and the next call would wait behind
             sessions.distrust(client)

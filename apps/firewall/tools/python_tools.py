@@ -24,6 +24,7 @@ from apps.firewall.tools.loading import Kept
 from apps.firewall.tools.remote_json import plain_text
 from apps.firewall.tools.running import ToolOutcome
 from apps.firewall.tools.sandboxing import Allowance, Sandbox, SandboxRefusedError, Terms
+from apps.firewall.tools.sifting import NewsSift
 
 HOST: Final = str(Path(__file__).with_name("host.py"))
 ROOT: Final = Path(__file__).resolve().parents[3]
@@ -209,6 +210,7 @@ class PythonTools:
             cwd=workspace,
             time_limit_s=timeout_s,
             output_limit_bytes=ANSWER_LIMIT_BYTES,
+            watch=NewsSift().watch,
             terms=terms,
         )
         if len(ran.stdout.head) + len(ran.stdout.tail) < LARGE_ANSWER_BYTES:

@@ -31,6 +31,7 @@ from apps.gateway.runtime_api.reading import (
 from apps.gateway.tokens import TokenGrant
 
 WAIT_LIMIT_MS = 30_000
+NEWS_MAXIMUM = 999_999_999
 END_WAIT_MS = 5_000
 MEANT = frozenset({"agent", "session", "tool", "params", "context", "environment"})
 MEANT_WHERE_GIVEN = frozenset({"mode", "callback", "run"})
@@ -87,7 +88,9 @@ async def read(current: Gateway, grant: TokenGrant, request: Request, identifier
     """Tell how a call went, waiting for its end when asked to; also after a restart, then from the record."""
     require(grant, Permission.CALLS_MAKE)
     wait_ms = query_number(request.scope["query_string"], "wait", default=0, maximum=WAIT_LIMIT_MS)
-    return await follow(current, grant, _call_id(identifier), time.monotonic() + wait_ms / 1000)
+    after = query_number(request.scope["query_string"], "after", default=-1, maximum=NEWS_MAXIMUM)
+    until = time.monotonic() + wait_ms / 1000
+    return await follow(current, grant, _call_id(identifier), until, after=None if after < 0 else after)
 
 
 async def end(current: Gateway, grant: TokenGrant, request: Request, identifier: str) -> tuple[int, Any]:

@@ -69,6 +69,7 @@ def _facts() -> list[dict[str, Any]]:
     ]
 
 
+AFTER = _query("after", "Answer also when there are news with a higher number.", {"type": "integer", "minimum": 0})
 DONE = ("How the call ended.", "AgentCall")
 OPEN = ("The call is queued, runs, or waits for a person.", "AgentCallOpen")
 
@@ -98,7 +99,7 @@ PATHS: dict[str, Any] = {
             "calls_read",
             "Tell how a call went",
             _responses({"200": DONE, "202": OPEN}, ("404", "No such call of this token, or no such tool for it.")),
-            parameters=[_id("Id of the call."), _wait(0)],
+            parameters=[_id("Id of the call."), _wait(0), AFTER],
         ),
         "delete": _operation(
             "calls_end",

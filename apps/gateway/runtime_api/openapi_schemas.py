@@ -93,6 +93,7 @@ SCHEMAS: dict[str, Any] = {
         "properties": {
             "code": {"type": "string"},
             "message": {"type": "string"},
+            "status": {"type": "integer", "description": "Of a tool's error that says whose mistake it was."},
             "details": {
                 "type": "array",
                 "items": {
@@ -181,6 +182,27 @@ SCHEMAS: dict[str, Any] = {
                 "properties": {"verdict": {"type": "string"}, "reason": {"type": "string"}},
             },
             "warnings": WARNINGS,
+            "metadata": {"$ref": "#/components/schemas/AgentResultMetadata"},
+        },
+    },
+    "AgentResultMetadata": {
+        "type": "object",
+        "description": "How large the result was, how much of it is shown, how many secrets were masked in it.",
+        "properties": {
+            **{name: {"type": "integer"} for name in ("characters", "shown", "size_bytes", "masked", "media")},
+            "truncated": {"type": "boolean"},
+        },
+    },
+    "AgentProgress": {
+        "type": "object",
+        "required": ["number"],
+        "description": "The latest news of a running call, masked.",
+        "properties": {
+            "number": {"type": "integer", "minimum": 1},
+            "message": {"type": "string"},
+            "done": {"type": "number"},
+            "total": {"type": "number"},
+            "output": {"type": "string", "description": "The end of what a command has written so far."},
         },
     },
     "AgentCallOpen": {
@@ -193,6 +215,7 @@ SCHEMAS: dict[str, Any] = {
                 "type": "object",
                 "properties": {"id": {"type": "string"}, "expires_at": {"type": "string", "format": "date-time"}},
             },
+            "progress": {"$ref": "#/components/schemas/AgentProgress"},
         },
     },
     "AgentApproval": {

@@ -15,17 +15,18 @@ from apps.approvals.models import Approval
 from apps.approvals.selectors import approval_of_call
 from apps.audit.rows import CallRecord
 from apps.audit.selectors import call_record
-from apps.events.waiters import waiters
+from apps.events.waiters import Watch, waiters
 from apps.firewall.identifiers import show_id
 from apps.firewall.runtime.call import NOT_FOUND, Call, CallResult, Judgement
 from apps.gateway.counters import counters
 from apps.gateway.database import in_database
 from apps.gateway.errors import CallNotFoundError, IdempotencyConflictError
 from apps.gateway.lifecycle import Gateway
+from apps.gateway.progress import call_progress
 from apps.gateway.queue.cancelling import call_cancel
 from apps.gateway.queue.selectors import call_queued
 from apps.gateway.runtime_api.http import STATUS_OF_CODE
-from apps.gateway.runtime_api.recorded import recorded
+from apps.gateway.runtime_api.recorded import recorded, told_of
 from apps.gateway.services import slot_take
 from apps.gateway.tokens import TokenGrant
 
@@ -159,6 +160,7 @@ def _told(result: CallResult) -> tuple[int, dict[str, Any]]:
         "duration_ms": result.duration_ms,
         "decision": _decision(result.judgement),
         **({"warnings": list(result.warnings)} if result.warnings else {}),
+        **told_of(result.facts),
     }
 
 
@@ -166,8 +168,14 @@ def _decision(judgement: Judgement | None) -> dict[str, str] | None:
     return None if judgement is None else {"verdict": judgement.verdict, "reason": judgement.reason}
 
 
-async def follow(current: Gateway, grant: TokenGrant, call_id: UUID, deadline: float) -> tuple[int, dict[str, Any]]:
-    """Wait until a call of this token ends, wherever it runs, or the caller's time is over."""
+async def follow(
+    current: Gateway, grant: TokenGrant, call_id: UUID, deadline: float, *, after: int | None = None
+) -> tuple[int, dict[str, Any]]:
+    """Wait until a call of this token ends, wherever it runs, or the caller's time is over.
+
+    Args:
+        after: number of the news that the caller knows; newer ones are an answer, too. None waits for the end only.
+    """
     is_here = current.desk.ended(call_id) is not None or current.desk.task_of(call_id) is not None
     watched = call_id if is_here else await in_database(_watched, call_id)
     async with waiters.watch(watched) as watch:
@@ -177,13 +185,29 @@ async def follow(current: Gateway, grant: TokenGrant, call_id: UUID, deadline: f
                 return _told(ended.result)
             left = deadline - time.monotonic()
             task = current.desk.task_of(call_id)
-            if left > 0 and task is not None and not task.done():
+            if left > 0 and task is not None and not task.done() and after is None:
                 await asyncio.wait({task}, timeout=min(left, REREAD_S))
                 continue
             status, content = await in_database(_from_record, grant, call_id)
-            if status != 202 or left <= 0:
+            if status != 202 or left <= 0 or _is_news(content, after):
                 return status, content
+            if task is not None and not task.done():
+                await _until_either(task, watch, min(left, REREAD_S))
+                continue
             await watch.changed(timeout_s=min(left, REREAD_S))
+
+
+def _is_news(content: dict[str, Any], after: int | None) -> bool:
+    return after is not None and content.get("progress", {}).get("number", 0) > after
+
+
+async def _until_either(task: asyncio.Task[CallResult], watch: Watch, timeout_s: float) -> None:
+    """Wait until a call ends or something is told of it."""
+    watching = asyncio.ensure_future(watch.changed(timeout_s=timeout_s))
+    try:
+        await asyncio.wait({task, watching}, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        watching.cancel()
 
 
 def _watched(call_id: UUID) -> UUID:
@@ -225,7 +249,10 @@ def _may_see(grant: TokenGrant, environment: str, agent: str, actor: str) -> boo
 
 def _open(record: CallRecord, approval: Approval | None) -> dict[str, Any]:
     row = call_queued(record.id) if record.status == "approved" else None
+    news = call_progress(record.id) if record.status == "running" else None
     shown: dict[str, Any] = {"id": show_id("call", record.id), "status": "running"}
+    if news is not None:
+        shown["progress"] = news
     if row is not None and row.state == "queued":
         shown["status"] = "queued"
     if approval is not None and approval.is_pending:

@@ -11,6 +11,7 @@ from apps.firewall.tools.connections import Connections, fill_secrets, secret_te
 from apps.firewall.tools.definition import Definition, JsonObject
 from apps.firewall.tools.definition_json import DefinitionInvalidError
 from apps.firewall.tools.executors import PythonExecutor, ToolExecutor
+from apps.firewall.tools.progress import reported_without
 from apps.firewall.tools.python_tools import PythonTools
 from apps.firewall.tools.running import ToolOutcome, failed
 
@@ -54,13 +55,14 @@ class PythonRunner:
         except FirewallError as exc:
             return failed(exc.code, exc.message)
         order = {"name": tool.name, "params": dict(action.params), "config": config, "context": _context(action)}
-        outcome = await self._python.run(
-            executor,
-            order,
-            workspace=workspace,
-            timeout_ms=definition.timeout_ms,
-            needs=definition.sandbox,
-        )
+        with reported_without(secrets):
+            outcome = await self._python.run(
+                executor,
+                order,
+                workspace=workspace,
+                timeout_ms=definition.timeout_ms,
+                needs=definition.sandbox,
+            )
         return without_secrets(outcome, secrets)
 
     async def _config(

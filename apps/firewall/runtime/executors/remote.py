@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from apps.firewall.errors import FirewallError
 from apps.firewall.runtime.executors.hiding import without_secrets
 from apps.firewall.tools.connections import Connection, Connections, secret_texts
+from apps.firewall.tools.progress import reported_without
 from apps.firewall.tools.running import ToolOutcome, failed
 
 
@@ -16,4 +17,6 @@ async def over_connection(
         connection = await connections.connection(environment, source)
     except FirewallError as exc:
         return failed(exc.code, exc.message)
-    return without_secrets(await perform(connection), secret_texts(connection.secrets))
+    secrets = secret_texts(connection.secrets)
+    with reported_without(secrets):
+        return without_secrets(await perform(connection), secrets)

@@ -6,6 +6,6 @@ together. No clock, no store, no port: everything is an argument. May import wha
 
 from apps.firewall.runtime.results.cutting import Cut, characters_of, cut_value
 from apps.firewall.runtime.results.rules import ResultRules
-from apps.firewall.runtime.results.settling import Settled, settle
+from apps.firewall.runtime.results.settling import Settled, settle, shown_of
 
-__all__ = ["Cut", "ResultRules", "Settled", "characters_of", "cut_value", "settle"]
+__all__ = ["Cut", "ResultRules", "Settled", "characters_of", "cut_value", "settle", "shown_of"]

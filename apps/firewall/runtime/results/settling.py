@@ -66,7 +66,7 @@ def settle(outcome: ToolOutcome, rules: ResultRules, *, limit: int, sensitive: C
     plain = taken.result
     size, masked, notes = _masked(plain, rules, max(limit, rules.kept_bytes), sensitive)
     kept = _kept(masked, plain, rules.kept_bytes)
-    shown = _shown(masked, plain, limit)
+    shown = shown_of(masked, limit, whole=plain)
     facts: dict[str, Any] = {
         "characters": size,
         "shown": shown.kept,
@@ -113,8 +113,14 @@ def _kept(masked: JsonObject, plain: JsonObject, limit_bytes: int) -> Cut:
     return cut_to_bytes(masked, limit_bytes, size=size)
 
 
-def _shown(masked: JsonObject, plain: JsonObject, limit: int) -> Cut:
-    """Cut what models read and what programs read beside it, each by itself: the one must not cost the other."""
+def shown_of(masked: JsonObject, limit: int, *, whole: JsonObject | None = None) -> Cut:
+    """Cut what models read and what programs read beside it, each by itself: the one must not cost the other.
+
+    Args:
+        masked: what is left of a result.
+        whole: what it was before, whose size is told; `masked` itself when absent.
+    """
+    plain = masked if whole is None else whole
     if not isinstance(plain.get("content"), list):
         return _part(masked, plain, limit)
     parts = [

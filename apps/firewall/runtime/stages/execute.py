@@ -1,7 +1,10 @@
 """The run itself, after its intent is on record; or the queue, for a call that is run later."""
 
+from functools import partial
+
 from apps.firewall.runtime.stages.perform import perform
 from apps.firewall.runtime.stages.run import Run
+from apps.firewall.tools.progress import reported_to
 
 
 async def execute_stage(run: Run) -> None:
@@ -13,4 +16,9 @@ async def execute_stage(run: Run) -> None:
         return
     await run.ports.ledger.record(run.note("call_intent", "started"))
     run.is_intended = True
-    run.outcome = await perform(run)
+    board = run.ports.progress
+    try:
+        with reported_to(partial(board.report, run.call)):
+            run.outcome = await perform(run)
+    finally:
+        board.ended(run.call)

@@ -1,6 +1,6 @@
 """What a tool is told about the call it answers."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +16,7 @@ class ToolContext:
         sandboxed: whether the session is a sandboxed one.
         call_id: of this call; "" while tools are only described.
         workspace: absolute path of the agent's folder, the one place where files may be written.
+        report: what carries news to whoever waits; call `progress` instead.
     """
 
     config: Mapping[str, Any] = field(default_factory=dict)
@@ -23,3 +24,14 @@ class ToolContext:
     sandboxed: bool = False
     call_id: str = ""
     workspace: str = ""
+    report: Callable[[str, float | None, float | None], None] | None = field(default=None, repr=False, compare=False)
+
+    def progress(self, message: str = "", *, done: float | None = None, total: float | None = None) -> None:
+        """Tell whoever waits how far the call has come; of many in a short time the last ones may be passed over.
+
+        Args:
+            message: a sentence for people; it is masked like a result.
+            done, total: in whatever unit the tool counts.
+        """
+        if self.report is not None:
+            self.report(message, done, total)

@@ -4,6 +4,7 @@ import signal
 
 from apps.firewall.sandbox.process import ProcessResult, run_process
 from apps.firewall.tools.definition import Definition, JsonObject
+from apps.firewall.tools.progress import OutputTail
 from apps.firewall.tools.running import Command, Place, ToolOutcome, failed
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -83,6 +84,7 @@ async def run(params: JsonObject, place: Place, command: Command | None) -> Tool
         time_limit_s=timeout,
         output_limit_bytes=OUTPUT_LIMIT_BYTES,
         workspace=place.root,
+        watch=OutputTail().watch,
         **place.held,
     )
     how = OF_SIGNALS.get(ran.signal or 0, ran.ended)

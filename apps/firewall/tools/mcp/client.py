@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 
 import httpx2
 from mcp import ClientSession
-from mcp.shared.dispatcher import CallOptions
+from mcp.shared.dispatcher import CallOptions, ProgressFnT
 from mcp.shared.exceptions import MCPError
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp.shared.transport_context import TransportContext
@@ -41,6 +41,7 @@ from apps.firewall.tools.mcp.errors import (
 from apps.firewall.tools.mcp.http import http_wire
 from apps.firewall.tools.mcp.stdio import stdio_wire
 from apps.firewall.tools.mcp.wire import Wire
+from apps.firewall.tools.progress import Report, read_progress
 
 OURS: Final = Implementation(name="openclaw-admin", version="1")
 PAGES_LIMIT: Final = 100
@@ -192,8 +193,13 @@ class McpClient:
             raise McpFloodError(f"the server lists {len(found)} tools, {TOOLS_LIMIT} are allowed")
         return found
 
-    async def call(self, tool: str, params: Mapping[str, Any], *, timeout_s: float) -> CallToolResult:
+    async def call(
+        self, tool: str, params: Mapping[str, Any], *, timeout_s: float, report: Report | None = None
+    ) -> CallToolResult:
         """Call a tool by the server's own name for it.
+
+        Args:
+            report: hears how far the server says it has come.
 
         Raises:
             McpError: there is no answer, or it is none.
@@ -202,7 +208,18 @@ class McpClient:
         session, _ = self._open()
         self._asked()
         request = CallToolRequest(params=CallToolRequestParams(name=tool, arguments=dict(params)))
-        return await self._within(timeout_s, session.send_request(request, CallToolResult), f"answer `{tool}`")
+        asking = session.send_request(
+            request, CallToolResult, progress_callback=None if report is None else self._heard(report)
+        )
+        return await self._within(timeout_s, asking, f"answer `{tool}`")
+
+    def _heard(self, report: Report) -> ProgressFnT:
+        async def hear(progress: float, total: float | None, message: str | None) -> None:
+            news = read_progress({"message": message, "done": progress, "total": total})
+            if news is not None:
+                report(news)
+
+        return hear
 
     async def _keep(self) -> None:
         """Hold the connection open from one task, as its scopes want it, and note what ended it."""

@@ -135,6 +135,12 @@ def main() -> None:
             send({"id": identifier, "result": {"protocolVersion": 3} if MODE == "misgreets" else result})
         elif method == "tools/list":
             send({"id": identifier, "result": listing(params)})
+        elif method == "tools/call" and params["name"] == "steps":
+            token = params["_meta"]["progressToken"]
+            for step in range(1, 4):
+                news = {"progressToken": token, "progress": step, "total": 3, "message": f"step {step}"}
+                send({"method": "notifications/progress", "params": news})
+            send({"id": identifier, "result": ANSWERS["count"]})
         elif method == "tools/call" and not misbehave(identifier, params["name"]):
             if params["name"] == "ask":
                 send({"id": identifier, "result": ANSWERS["count"]})

@@ -11,6 +11,7 @@ from apps.firewall.tools.definition import Definition
 from apps.firewall.tools.executors import McpExecutor
 from apps.firewall.tools.mcp.sessions import McpSessions
 from apps.firewall.tools.mcp_tool import run_mcp_tool
+from apps.firewall.tools.progress import Progress, reported_to
 from apps.firewall.tools.running import ToolOutcome
 from tests.firewall.tools.mcp.conftest import Connect
 from tests.firewall.tools.mcp.server import PNG
@@ -53,6 +54,15 @@ async def test_text_is_a_result(connect: Connect) -> None:
     outcome = await run(connect(), "echo", params={"text": "你好"})
 
     assert outcome == ToolOutcome(result={"content": [{"type": "text", "text": "你好"}]})
+
+
+async def test_news_of_a_server_are_heard_while_it_works(connect: Connect) -> None:
+    heard: list[Progress] = []
+    with reported_to(heard.append):
+        outcome = await run(connect(), "steps")
+
+    assert outcome.ended == "completed"
+    assert [(news.message, news.done, news.total) for news in heard] == [(f"step {n}", n, 3) for n in (1, 2, 3)]
 
 
 async def test_an_image_is_a_result(connect: Connect) -> None:
