@@ -16,6 +16,7 @@ django.setup()
 
 from django.conf import settings
 
+from apps.gateway.runtime_api import events
 from apps.gateway.runtime_api.app import application as agents_application
 from openclaw_admin import health, lifespan, sockets
 from openclaw_admin.requests import Application, Receive, RequestLog, Scope, Send
@@ -32,6 +33,8 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     """Send each connection to its door."""
     if scope["type"] == "lifespan":
         await lifespan.application(receive, send)
+    elif scope["type"] == "websocket" and events.PATH.fullmatch(scope["path"]):
+        await events.application(scope, receive, send)
     elif scope["type"] == "websocket":
         await sockets.application(scope, receive, send)
     elif AGENTS_PATH.fullmatch(scope["path"]):

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -208,6 +208,20 @@ async def _until_either(task: asyncio.Task[CallResult], watch: Watch, timeout_s:
         await asyncio.wait({task, watching}, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
     finally:
         watching.cancel()
+
+
+async def changes(current: Gateway, grant: TokenGrant, call_id: UUID) -> AsyncIterator[dict[str, Any]]:
+    """Give a call of this token as it stands, again whenever that changes, and last as it ended."""
+    shown: dict[str, Any] | None = None
+    async with waiters.watch(call_id) as watch:
+        while True:
+            status, content = await follow(current, grant, call_id, time.monotonic())
+            if content != shown:
+                shown = content
+                yield content
+            if status != 202:
+                return
+            await watch.changed(timeout_s=REREAD_S)
 
 
 def _watched(call_id: UUID) -> UUID:
