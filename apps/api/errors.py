@@ -24,6 +24,7 @@ STATUS_OF_CODE: dict[str, int] = {
     "approval_not_found": status.HTTP_404_NOT_FOUND,
     "call_not_found": status.HTTP_404_NOT_FOUND,
     "grant_not_found": status.HTTP_404_NOT_FOUND,
+    "session_not_found": status.HTTP_404_NOT_FOUND,
     "conflict": status.HTTP_409_CONFLICT,
     "publication_conflict": status.HTTP_409_CONFLICT,
     "approval_already_decided": status.HTTP_409_CONFLICT,

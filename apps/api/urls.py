@@ -4,7 +4,7 @@ from django.urls import path
 from drf_spectacular.views import SpectacularJSONAPIView
 
 import apps.accounts.converters  # noqa: F401 - registers <approval_id:…> and its like
-from apps.api.views import approvals, async_calls, audit, draft, environments, explain, limits, snapshots
+from apps.api.views import approvals, async_calls, audit, draft, environments, explain, limits, sessions, snapshots
 from apps.api.views.records import RECORD_VIEWS
 from apps.api.views.registry import plugins, sources, tools
 
@@ -47,6 +47,11 @@ urlpatterns = [
     path(
         "approvals/<approval_id:approval_id>/resolve", approvals.ApprovalResolve.as_view(), name="api-approval-resolve"
     ),
+    path("sessions", sessions.Sessions.as_view(), name="api-sessions"),
+    path("sessions/<session_id:session_id>", sessions.SessionDetail.as_view(), name="api-session"),
+    path("sessions/<session_id:session_id>/end", sessions.SessionEnd.as_view(), name="api-session-end"),
+    path("sessions/<session_id:session_id>/reopen", sessions.SessionReopen.as_view(), name="api-session-reopen"),
+    path("sessions/<session_id:session_id>/budgets", sessions.SessionBudgets.as_view(), name="api-session-budgets"),
     path("audit/calls", audit.Calls.as_view(), name="api-audit-calls"),
     path("audit/calls/<call_id:call_id>", audit.CallDetail.as_view(), name="api-audit-call"),
     path("audit/calls/<call_id:call_id>/cancel", async_calls.CallCancel.as_view(), name="api-call-cancel"),

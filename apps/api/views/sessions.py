@@ -1,0 +1,141 @@
+"""Sessions of agents for programs: list them, read one, end it, bound it."""
+
+from typing import Any, cast
+from uuid import UUID
+
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from apps.accounts.access import Permission, Principal
+from apps.api.scope import environment_of
+from apps.api.serializers.sessions import (
+    BudgetsSerializer,
+    EndSerializer,
+    SessionDetailSerializer,
+    SessionPageSerializer,
+)
+from apps.api.serializers.shared import ProblemSerializer
+from apps.api.views.audit import LIMIT_TEXT
+from apps.api.views.parameters import ENVIRONMENT
+from apps.firewall.runtime.sessions import Budgets
+from apps.sessions.access import agents_of, session_access
+from apps.sessions.selectors import PAGE, STATES, SessionFilters, loop_state, session_runs, sessions
+from apps.sessions.services import session_budgets_set, session_end, session_reopen
+from apps.sessions.tree import descendants
+
+TEXTS = ("agent", "channel", "sender")
+FILTERS = [
+    ENVIRONMENT,
+    *(OpenApiParameter(name, OpenApiTypes.STR) for name in TEXTS),
+    OpenApiParameter("state", OpenApiTypes.STR, enum=STATES),
+    OpenApiParameter("q", OpenApiTypes.STR, description="A part of the session key."),
+    OpenApiParameter("after", OpenApiTypes.STR, description="Cursor from `older`."),
+    OpenApiParameter("limit", OpenApiTypes.INT, default=PAGE, description="At most 200."),
+]
+ANSWERS: dict[int, Any] = {
+    200: SessionDetailSerializer,
+    403: ProblemSerializer,
+    404: ProblemSerializer,
+    422: ProblemSerializer,
+}
+
+
+def _asked(request: Request, session_id: UUID, *, write: bool = False) -> Any:
+    return session_access(cast(Principal, request.user), session_id, write=write)
+
+
+def _told(session: Any) -> Response:
+    """Answer with a session and all that belongs to it."""
+    session.newest_runs = session_runs(session)
+    session.sub_sessions = descendants(session)
+    session.loop_state = loop_state(session)
+    return Response(SessionDetailSerializer(session).data)
+
+
+class Sessions(APIView):
+    permissions = {"GET": Permission.AUDIT_READ}
+
+    @extend_schema(
+        operation_id="sessions_list",
+        summary="List the sessions of agents, the one used last first",
+        parameters=FILTERS,
+        responses={200: SessionPageSerializer, 422: ProblemSerializer},
+    )
+    def get(self, request: Request) -> Response:
+        query = request.query_params
+        limit = query.get("limit", "")
+        filters = SessionFilters(
+            agents=agents_of(cast(Principal, request.user)),
+            state=query.get("state", ""),
+            text=query.get("q", ""),
+            **{name: query.get(name, "") for name in TEXTS},
+        )
+        page = sessions(
+            environment_of(request),
+            filters,
+            after=query.get("after", ""),
+            limit=int(limit) if LIMIT_TEXT.fullmatch(limit) else PAGE,
+        )
+        return Response(SessionPageSerializer(page).data)
+
+
+class SessionDetail(APIView):
+    permissions = {"GET": Permission.AUDIT_READ}
+
+    @extend_schema(
+        operation_id="sessions_get", summary="Read one session, its runs and sub-sessions", responses=ANSWERS
+    )
+    def get(self, request: Request, session_id: UUID) -> Response:
+        return _told(_asked(request, session_id))
+
+
+class SessionEnd(APIView):
+    permissions = {"POST": Permission.SESSIONS_MANAGE}
+
+    @extend_schema(
+        operation_id="sessions_end",
+        summary="End a session and its sub-sessions: their calls are refused from now on",
+        request=EndSerializer,
+        responses=ANSWERS,
+    )
+    def post(self, request: Request, session_id: UUID) -> Response:
+        session = _asked(request, session_id, write=True)
+        wanted = EndSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        by = cast(Principal, request.user)
+        return _told(session_end(session, by=by, at=timezone.now(), reason=wanted.validated_data["reason"]))
+
+
+class SessionReopen(APIView):
+    permissions = {"POST": Permission.SESSIONS_MANAGE}
+
+    @extend_schema(
+        operation_id="sessions_reopen",
+        summary="Let calls into an ended session again",
+        request=None,
+        responses=ANSWERS,
+    )
+    def post(self, request: Request, session_id: UUID) -> Response:
+        session = _asked(request, session_id, write=True)
+        return _told(session_reopen(session, by=cast(Principal, request.user), at=timezone.now()))
+
+
+class SessionBudgets(APIView):
+    permissions = {"PUT": Permission.SESSIONS_MANAGE}
+
+    @extend_schema(
+        operation_id="sessions_budgets",
+        summary="Bound what a session may do in all; a member that is absent or null is no bound",
+        request=BudgetsSerializer,
+        responses=ANSWERS,
+    )
+    def put(self, request: Request, session_id: UUID) -> Response:
+        session = _asked(request, session_id, write=True)
+        wanted = BudgetsSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        budgets = Budgets(**wanted.validated_data)
+        return _told(session_budgets_set(session, budgets, by=cast(Principal, request.user), at=timezone.now()))
