@@ -16,6 +16,7 @@ from apps.console.views import (
     exports,
     overview,
     publish,
+    sessions,
     settings,
     snapshots,
     start,
@@ -56,6 +57,14 @@ approving: list[URLPattern | URLResolver] = [
     path("approvals/<approval_id:approval_id>/resolve/", approvals.resolve, name="approval-resolve"),
 ]
 
+working: list[URLPattern | URLResolver] = [
+    path("sessions/", sessions.sessions, name="sessions"),
+    path("sessions/<session_id:session_id>/", sessions.session, name="session"),
+    path("sessions/<session_id:session_id>/end/", sessions.end, name="session-end"),
+    path("sessions/<session_id:session_id>/reopen/", sessions.reopen, name="session-reopen"),
+    path("sessions/<session_id:session_id>/budgets/", sessions.budgets, name="session-budgets"),
+]
+
 auditing: list[URLPattern | URLResolver] = [
     path("audit/", audit.audit, name="audit"),
     path("audit/rows/", audit.audit, name="audit-rows"),
@@ -90,6 +99,7 @@ releasing: list[URLPattern | URLResolver] = [
 urlpatterns: list[URLPattern | URLResolver] = [
     *access,
     *approving,
+    *working,
     *auditing,
     *releasing,
     *policies,
