@@ -96,6 +96,22 @@ _ADDRESSES: Final = (
     Setting("ports", "numbers", gettext_lazy("Ports")),
     Setting("schemes", "texts", gettext_lazy("Schemes")),
 )
+_READ_FOLDERS = Setting(
+    "read_folders", "paths", gettext_lazy("Folders to read"), gettext_lazy("Absolute paths, besides each workspace")
+)
+_WRITE_FOLDERS = Setting(
+    "write_folders", "paths", gettext_lazy("Folders to read and write"), gettext_lazy("Absolute paths")
+)
+_DENIED_FILES = Setting(
+    "deny_patterns", "texts", gettext_lazy("Denied files"), gettext_lazy("Patterns such as *.pem, .git or private/*")
+)
+_COMMANDS = Setting(
+    "commands", "texts", gettext_lazy("Allowed commands"), gettext_lazy("Names; empty allows what the policy allows")
+)
+_DENIED_COMMANDS = Setting("deny_commands", "texts", gettext_lazy("Denied commands"), gettext_lazy("Names"))
+_DENIED_LINES = Setting(
+    "deny_patterns", "texts", gettext_lazy("Denied patterns"), gettext_lazy("Regular expressions, of the whole command")
+)
 
 SETTINGS: Final[Mapping[str, tuple[Setting, ...]]] = {
     SourceKind.FILE: (_PATH,),
@@ -105,6 +121,9 @@ SETTINGS: Final[Mapping[str, tuple[Setting, ...]]] = {
     SourceKind.MCP_STDIO: (_COMMAND, _ENV, _CWD, _PATHS, _NETWORK, _LIMITS, _START),
     SourceKind.MCP_HTTP: (_URL, _TOKEN, _HEADERS, _CA, *_ADDRESSES, _START),
     SourceKind.OPENCLAW_PLUGINS: (_SCAN,),
+    SourceKind.OWN_FILES: (_READ_FOLDERS, _WRITE_FOLDERS, _DENIED_FILES),
+    SourceKind.OWN_SHELL: (_COMMANDS, _DENIED_COMMANDS, _DENIED_LINES),
+    SourceKind.OWN_HTTP: (_CA, *_ADDRESSES),
     HookKind.PYTHON: (_ENTRY, _INSTALLED, _NETWORK),
     HookKind.WEBHOOK: (
         _URL,
