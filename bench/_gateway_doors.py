@@ -69,7 +69,14 @@ async def door(scope: Any, receive: Any, send: Any) -> None:
         snapshots = LiveSnapshots(lambda _: LIVE, lambda: ["production"])
         snapshots._live, snapshots.default = {"production": LIVE}, "production"
         lifecycle._gateway = lifecycle.Gateway(
-            snapshots=snapshots, tool_states=LiveToolStates(dict), tokens=KnownTokens(), desk=UNUSED
+            snapshots=snapshots,
+            tool_states=LiveToolStates(dict),
+            limits=UNUSED,
+            hooks=UNUSED,
+            tokens=KnownTokens(),
+            desk=UNUSED,
+            taker=UNUSED,
+            callbacks=UNUSED,
         )
     await application(scope, receive, send)
 
