@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('pghistory', '0007_auto_20250421_0444'),
-        ('registry', '0004_accepted_digests'),
+        ('registry', '0006_file_tools'),
     ]
 
     operations = [
