@@ -131,6 +131,7 @@ def test_calls_at_once_lose_no_count_and_no_history(environment: Any) -> None:
 
     session = session_of()
     assert not [each for each in answers if isinstance(each, BaseException)]
+    assert session.loops is not None
     assert (session.calls, len(session.loops["records"]), session.runs.get().calls) == (30, 30, 30)
 
 

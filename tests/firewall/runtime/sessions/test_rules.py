@@ -107,7 +107,7 @@ BOUNDS = [
 
 @pytest.mark.parametrize(("budgets", "used", "rule", "count"), BOUNDS)
 def test_a_spent_budget_takes_no_more_and_says_which(
-    budgets: Budgets, used: dict[str, int], rule: str, count: int
+    budgets: Budgets, used: dict[str, Any], rule: str, count: int
 ) -> None:
     state = replace(NEW, budgets=budgets, **used)
     _, entrance = enter(state, call(), NOON + timedelta(seconds=60))
@@ -118,7 +118,7 @@ def test_a_spent_budget_takes_no_more_and_says_which(
 
 
 @pytest.mark.parametrize(("budgets", "used", "rule", "count"), BOUNDS)
-def test_a_budget_with_room_lets_calls_in(budgets: Budgets, used: dict[str, int], rule: str, count: int) -> None:
+def test_a_budget_with_room_lets_calls_in(budgets: Budgets, used: dict[str, Any], rule: str, count: int) -> None:
     state = replace(NEW, budgets=budgets, **{name: value - 1 for name, value in used.items()})
     _, entrance = enter(state, call(), NOON + timedelta(seconds=59))
 
