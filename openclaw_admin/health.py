@@ -7,7 +7,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from apps.audit.services import boot_id
-from apps.firewall.sandbox.landlock import confinement
+from apps.firewall.sandbox.levels import offer
 from apps.gateway.lifecycle import gateway
 from apps.policies.selectors import live_publication
 from apps.registry.selectors import environments
@@ -59,8 +59,8 @@ def snapshot() -> str:
 
 
 def sandbox() -> str:
-    """Say what holds commands to their workspaces; without it calls still run, so it is ready either way."""
-    return str(confinement())
+    """Say what holds tools; without it those that need it are refused, and all else works."""
+    return str(offer())
 
 
 PARTS: dict[str, Callable[[], str]] = {

@@ -205,6 +205,18 @@ BODY_LIMIT_BYTES = 16 * 1024 * 1024
 # Of the older release: whether hooks that fail stop a call, as those of the newer one do.
 HOOKS_STRICT = env.flag("HOOKS_STRICT", default=True)
 
+# What confined tools may use at most, and what they are held to at least (docs/security/sandbox.md).
+SANDBOX_LEVEL = env.choice("SANDBOX_LEVEL", ("filesystem", "isolated", "process", "none"))
+SANDBOX_MEMORY_MB = env.integer("SANDBOX_MEMORY_MB", 512, minimum=64)
+SANDBOX_CPU_S = env.integer("SANDBOX_CPU_S", 30, minimum=1)
+SANDBOX_WALL_S = env.integer("SANDBOX_WALL_S", 60, minimum=1, maximum=3600)
+SANDBOX_OPEN_FILES = env.integer("SANDBOX_OPEN_FILES", 100, minimum=20)
+SANDBOX_FILE_MB = env.integer("SANDBOX_FILE_MB", 10, minimum=1)
+SANDBOX_WRITTEN_MB = env.integer("SANDBOX_WRITTEN_MB", 256, minimum=1)
+SANDBOX_PROCESSES = env.integer("SANDBOX_PROCESSES", 64, minimum=2)
+SANDBOX_NETWORK = env.flag("SANDBOX_NETWORK")
+SANDBOX_PATHS = env.words("SANDBOX_PATHS")
+
 # Results of calls: what callers get where a tool says nothing else, and what the ledger keeps.
 RESULT_LIMIT = env.integer("RESULT_LIMIT", 10_000, minimum=1_000, maximum=1_000_000)
 RESULT_KEPT_BYTES = env.integer("RESULT_KEPT_BYTES", 256 * 1024, minimum=1_024, maximum=8 * 1024 * 1024)

@@ -15,13 +15,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from apps.firewall.sandbox import bubblewrap, landlock, seccomp
+from apps.firewall.sandbox import bubblewrap, landlock, mounts, seccomp
 from apps.firewall.sandbox.kernel import (
     PR_CAP_AMBIENT,
     PR_CAPBSET_DROP,
     PR_SET_DUMPABLE,
     PR_SET_NO_NEW_PRIVS,
     PR_SET_PDEATHSIG,
+    drop_capabilities,
     prctl,
 )
 from apps.firewall.sandbox.tree import tasks_of_user
@@ -41,6 +42,7 @@ class Launch(NamedTuple):
         settings: folder with copies of the system's settings; see `bubblewrap.copy_settings`.
         programs: folders whose files a command may read and run, by their real paths.
         python_folders: those of the server's interpreter among them.
+        is_read_only: whether this machine can make the system read-only to a command (`mounts`).
         main: what an order with `forked` runs, loaded before.
         warm_up: what it does ahead of an order, so that the order finds everything used once.
     """
@@ -48,6 +50,7 @@ class Launch(NamedTuple):
     settings: str
     programs: tuple[str, ...]
     python_folders: tuple[str, ...]
+    is_read_only: bool
     main: Callable[[], object] | None = None
     warm_up: Callable[[], object] | None = None
 
@@ -180,6 +183,9 @@ def hold_files(order: Order, launch: Launch, rules: int) -> None:
         return
     if any(landlock.is_beneath(order["workspace"], each) for each in launch.programs):
         rules = landlock.ruleset(abi, landlock.programs(launch.programs, order["workspace"]))
+    if launch.is_read_only:
+        mounts.leave_writable(writable_of(order))
+        os.chdir(order["cwd"])  # the folder as it is mounted now
     landlock.allow(rules, abi, readable=order["readable"], writable=writable_of(order))
     landlock.restrict(rules)
 
@@ -193,7 +199,8 @@ def give_up_powers() -> None:
         try:
             prctl(PR_CAPBSET_DROP, capability)
         except OSError:
-            return  # the kernel knows no further ones, or whoever started us has taken this power from us before
+            break  # the kernel knows no further ones, or whoever started us has taken this power from us before
+    drop_capabilities()
 
 
 def bubblewrap_arguments(order: Order, launch: Launch) -> list[str]:

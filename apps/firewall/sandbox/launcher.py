@@ -29,6 +29,7 @@ from apps.firewall.sandbox.bubblewrap import copy_settings
 from apps.firewall.sandbox.command import Launch
 from apps.firewall.sandbox.kernel import PR_SET_CHILD_SUBREAPER, PR_SET_DUMPABLE, prctl
 from apps.firewall.sandbox.landlock import programs
+from apps.firewall.sandbox.mounts import leave_writable
 from apps.firewall.sandbox.seccomp import filter_bytes
 from apps.firewall.sandbox.supervisor import AWAITED, DESCRIPTORS, supervise
 from apps.firewall.sandbox.tree import children_of
@@ -136,6 +137,17 @@ def load(path: str) -> tuple[Callable[[], object], Callable[[], object]]:
     return module.main, module.warm_up
 
 
+def can_make_read_only(folder: str) -> bool:
+    """Try in a fork whether a command can be given a system that is read-only."""
+    pid = os.fork()
+    if pid == 0:
+        with contextlib.suppress(OSError):
+            leave_writable([folder])
+            os._exit(0)
+        os._exit(1)
+    return os.waitpid(pid, 0)[1] == 0
+
+
 def main() -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, AWAITED)
     prctl(PR_SET_CHILD_SUBREAPER, 1)
@@ -151,7 +163,7 @@ def main() -> None:
         copy_settings(settings)
         path, *folders = sys.argv[1:]
         loaded = load(path) if path else ()
-        launch = Launch(settings, tuple(programs(folders)), tuple(folders), *loaded)
+        launch = Launch(settings, tuple(programs(folders)), tuple(folders), can_make_read_only(settings), *loaded)
         for network in (False, True):  # made once for all forks
             with contextlib.suppress(OSError):  # a machine without it: orders that need it fail
                 filter_bytes(network=network)

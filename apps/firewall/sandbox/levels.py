@@ -8,6 +8,7 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Final, Literal, get_args
 
 from apps.firewall.sandbox import bubblewrap
@@ -17,6 +18,7 @@ from apps.firewall.sandbox.seccomp import filter_bytes, seccomp_problem
 Level = Literal["none", "process", "filesystem", "isolated"]
 LEVELS: Final[tuple[Level, ...]] = get_args(Level)
 TRIAL_LIMIT_S: Final = 10.0
+MOUNTS: Final = str(Path(__file__).with_name("mounts.py"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class Offer:
     bubblewrap: Part
     landlock: Part
     seccomp: Part
+    mounts: Part = Part("read-only mounts")
     is_linux: bool = True
 
     @property
@@ -52,7 +55,7 @@ class Offer:
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        return (self.bubblewrap, self.landlock, self.seccomp)
+        return (self.bubblewrap, self.landlock, self.seccomp, self.mounts)
 
     def lacks(self, level: Level) -> str:
         """Say why a level cannot be had; empty when it can."""
@@ -79,7 +82,8 @@ def offer() -> Offer:
     files = confinement()
     landlock = Part("landlock", files.reason, f"abi {files.abi}" if files.abi else "")
     seccomp = Part("seccomp", seccomp_problem())
-    return Offer(Part("bubblewrap", bubblewrap_problem()), landlock, seccomp, sys.platform == "linux")
+    mounts = Part("read-only mounts", mounts_problem())
+    return Offer(Part("bubblewrap", bubblewrap_problem()), landlock, seccomp, mounts, sys.platform == "linux")
 
 
 def bubblewrap_problem() -> str:
@@ -109,6 +113,12 @@ def bubblewrap_problem() -> str:
             status_fd=status.fileno(),
         )
         return _tried([program, *arguments[1:]], (reading, status.fileno()))
+
+
+def mounts_problem() -> str:
+    """Say why the system cannot be made read-only to a process that Landlock holds; empty when it can."""
+    with tempfile.TemporaryDirectory(prefix="openclaw-trial-") as folder:
+        return _tried([sys.executable, "-I", "-S", MOUNTS, folder], ())
 
 
 def _tried(argv: list[str], descriptors: tuple[int, ...]) -> str:

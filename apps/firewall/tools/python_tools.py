@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+import signal
 import sys
 import tempfile
 import time
@@ -404,6 +405,8 @@ def _answer_in(ran: ProcessResult) -> dict[str, Any] | None:
 def _ending(ran: ProcessResult, timeout_s: float) -> tuple[str, str]:
     if ran.ended == "timed_out":
         return "tool_timed_out", f"the tool was ended after {timeout_s:g} seconds"
+    if ran.signal == signal.SIGXCPU:
+        return "tool_cpu_limit", "the tool was ended: it computed for too long"
     if ran.ended == "ended":
         return "tool_crashed", f"the tool's process ended without an answer: {_told(ran)}"
     return f"tool_{ran.ended}", f"the tool did not finish: {_told(ran)}"

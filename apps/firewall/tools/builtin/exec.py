@@ -62,7 +62,7 @@ ENDINGS = {
 }
 
 # Signals by which the kernel ends whoever passes a limit.
-OF_SIGNALS = {signal.SIGXCPU: "cpu_limit", signal.SIGXFSZ: "file_limit"}
+OF_SIGNALS: dict[int, str] = {signal.SIGXCPU: "cpu_limit", signal.SIGXFSZ: "file_limit"}
 
 
 def environment(place: Place) -> dict[str, str]:
@@ -87,7 +87,7 @@ async def run(params: JsonObject, place: Place, command: Command | None) -> Tool
         watch=OutputTail().watch,
         **place.held,
     )
-    how = OF_SIGNALS.get(ran.signal or 0, ran.ended)
+    how: str = OF_SIGNALS.get(ran.signal or 0, ran.ended)
     if how == "ended":
         return ToolOutcome(result=_told(ran))
     message = ENDINGS[how].format(timeout=timeout, error=ran.error)

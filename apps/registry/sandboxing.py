@@ -1,0 +1,30 @@
+"""The sandbox of this installation: what an admin allows by settings, on what the machine offers."""
+
+from functools import lru_cache
+
+from django.conf import settings
+
+from apps.firewall.sandbox.levels import offer
+from apps.firewall.sandbox.limits import MEGABYTE, Limits
+from apps.firewall.tools.sandboxing import Allowance, Sandbox
+
+
+@lru_cache(maxsize=1)
+def installation_sandbox() -> Sandbox:
+    """Give what tools are held to here; trying what the machine offers takes some hundredths of a second once."""
+    limits = Limits(
+        cpu_s=settings.SANDBOX_CPU_S,
+        memory_bytes=settings.SANDBOX_MEMORY_MB * MEGABYTE,
+        file_bytes=settings.SANDBOX_FILE_MB * MEGABYTE,
+        open_files=settings.SANDBOX_OPEN_FILES,
+        processes=settings.SANDBOX_PROCESSES,
+        written_bytes=settings.SANDBOX_WRITTEN_MB * MEGABYTE,
+    )
+    allowance = Allowance(
+        level=settings.SANDBOX_LEVEL,
+        limits=limits,
+        wall_s=settings.SANDBOX_WALL_S,
+        network=settings.SANDBOX_NETWORK,
+        paths=tuple(settings.SANDBOX_PATHS),
+    )
+    return Sandbox(allowance, offer())
