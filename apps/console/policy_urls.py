@@ -2,6 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
+from apps.console.guard_urls import guarding
 from apps.console.views import agent_parts, agents, draft, explorer, limits
 
 policies: list[URLPattern | URLResolver] = [
@@ -26,6 +27,7 @@ policies: list[URLPattern | URLResolver] = [
     path("limits/<rate_id:rate_id>/", limits.limit_edit, name="limit-edit"),
     path("limits/<rate_id:rate_id>/remove/", limits.limit_remove, name="limit-remove"),
     path("draft/pill/", draft.draft_pill, name="draft-pill"),
+    *guarding,
 ]
 
 exploring: list[URLPattern | URLResolver] = [

@@ -1,0 +1,139 @@
+"""Grants of permissions: the list, one grant, and whether a call would pass."""
+
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from apps.accounts.access import Permission, require
+from apps.console import agents as fields
+from apps.console import guards as shown
+from apps.console.gate import ConsoleRequest, gate
+from apps.console.guard_forms import GrantForm
+from apps.console.situations import agent_names
+from apps.console.views.agents import environment_chosen, is_part, writing
+from apps.policies.errors import ConflictError, RecordInvalidError
+from apps.policies.selectors import draft_snapshot, permission_grants, record_get
+from apps.policies.services import permission_grant_create, record_delete, record_update
+
+if TYPE_CHECKING:
+    from apps.firewall.engine.grants import Grant
+
+
+@require_safe
+@gate(Permission.POLICY_READ)
+def permissions(request: ConsoleRequest) -> HttpResponse:
+    """Every grant of the draft; a call that is tried is answered beside them."""
+    environment = environment_chosen(request)
+    snapshot = draft_snapshot(environment)
+    trial = shown.permission_trial(snapshot, request.GET)
+    if is_part(request):
+        return render(request, "console/permissions/_answer.html", {"trial": trial})
+    rows = shown.grant_rows(snapshot, permission_grants(environment))
+    context = {"rows": rows, "trial": trial} | writing(request)
+    return render(request, "console/permissions/permissions.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@gate(Permission.POLICY_WRITE)
+def permission_new(request: ConsoleRequest) -> HttpResponse:
+    """A new grant."""
+    environment = environment_chosen(request)
+    form = GrantForm(request.POST if request.method == "POST" else None, tokens=shown.token_choices(environment))
+    if request.POST.get("do") == "try":
+        return _tried(request, None, form)
+    if request.method == "POST" and form.is_valid():
+        wanted = form.changes()
+        try:
+            permission_grant_create(environment, wanted.pop("key"), by=request.user, **wanted)
+        except RecordInvalidError as error:
+            form.take_errors(error)
+        else:
+            messages.success(request, _("Added to the draft."))
+            return redirect("permissions")
+    return _page(request, None, form, status=422 if form.errors else 200)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@gate(Permission.POLICY_READ)
+def permission(request: ConsoleRequest, record_id: UUID) -> HttpResponse:
+    """One grant; POST saves it to the draft."""
+    record = _asked(request, record_id)
+    choices = shown.token_choices(environment_chosen(request))
+    form = GrantForm(request.POST or None, initial=GrantForm.initial_of(record), tokens=choices)
+    if request.POST.get("do") == "try":
+        return _tried(request, record, form)
+    status, conflict = 200, None
+    if request.method == "POST":
+        require(request.user, Permission.POLICY_WRITE)
+        status = 422
+        if form.is_valid():
+            changes = form.changes()
+            wanted = {name: each for name, each in changes.items() if request.POST.get(f"choose_{name}") != "theirs"}
+            try:
+                record_update(record, wanted, by=request.user, expected_version=form.cleaned_data["version"] or 0)
+            except ConflictError as error:
+                status, conflict = 409, shown.conflict_of(error, form)
+            except RecordInvalidError as error:
+                form.take_errors(error)
+            else:
+                messages.success(request, _("Saved to the draft."))
+                return redirect("permissions")
+    return _page(request, record, form, status=status, conflict=conflict)
+
+
+@require_POST
+@gate(Permission.POLICY_WRITE)
+def permission_delete(request: ConsoleRequest, record_id: UUID) -> HttpResponse:
+    """Take a grant out of the draft."""
+    version = request.POST.get("version", "")
+    record_delete(
+        _asked(request, record_id), by=request.user, expected_version=int(version) if version.isdigit() else 0
+    )
+    messages.success(request, _("Removed from the draft."))
+    return redirect("permissions")
+
+
+def _asked(request: ConsoleRequest, record_id: UUID) -> "shown.GrantRecord":
+    found: Any = record_get(environment_chosen(request), "permission_grant", record_id)
+    if found is None:
+        raise Http404
+    grant: shown.GrantRecord = found
+    return grant
+
+
+def _tried(request: ConsoleRequest, record: "shown.GrantRecord | None", form: GrantForm) -> HttpResponse:
+    """Answer a call that is tried with the grant as it is typed; a form with mistakes takes no part."""
+    unsaved: Grant | None = form.grant() if form.is_valid() else None
+    trial = shown.permission_trial(draft_snapshot(environment_chosen(request)), request.POST, unsaved=unsaved)
+    if is_part(request):
+        return render(request, "console/permissions/_answer.html", {"trial": trial})
+    return _page(request, record, form, trial=trial)
+
+
+def _page(
+    request: ConsoleRequest,
+    record: "shown.GrantRecord | None",
+    form: GrantForm,
+    *,
+    status: int = 200,
+    conflict: fields.Conflict | None = None,
+    trial: "shown.PermissionTrial | None" = None,
+) -> HttpResponse:
+    snapshot = draft_snapshot(environment_chosen(request))
+    context = {
+        "record": record,
+        "form": form,
+        "version": conflict.version if conflict else form["version"].value() or 0,
+        "conflict": conflict,
+        "mistakes": fields.mistakes_of(form) if status == 422 else [],
+        "asked": shown.permissions_asked(snapshot),
+        "agents": agent_names(snapshot),
+        "trial": trial or shown.permission_trial(snapshot, request.POST or request.GET),
+        **writing(request),
+    }
+    return render(request, "console/permissions/permission.html", context, status=status)
