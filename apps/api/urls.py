@@ -6,7 +6,7 @@ from drf_spectacular.views import SpectacularJSONAPIView
 import apps.accounts.converters  # noqa: F401 - registers <approval_id:…> and its like
 from apps.api.views import approvals, async_calls, audit, draft, environments, explain, limits, sessions, snapshots
 from apps.api.views.records import RECORD_VIEWS
-from apps.api.views.registry import plugins, sources, tools
+from apps.api.views.registry import hooks, plugins, sources, tools
 
 urlpatterns = [
     path("openapi.json", SpectacularJSONAPIView.as_view(), name="openapi"),
@@ -19,6 +19,11 @@ urlpatterns = [
     path("registry/tools/<tool_id:tool_id>/history", tools.ToolHistory.as_view(), name="api-tool-history"),
     path("registry/plugins", plugins.Plugins.as_view(), name="api-plugins"),
     path("registry/plugins/<str:key>", plugins.PluginDetail.as_view(), name="api-plugin"),
+    path("registry/hooks", hooks.Hooks.as_view(), name="api-hooks"),
+    path("registry/hooks/<slug:name>", hooks.HookDetail.as_view(), name="api-hook"),
+    path("registry/hooks/<slug:name>/failures", hooks.HookFailures.as_view(), name="api-hook-failures"),
+    path("registry/hooks/<slug:name>/try", hooks.HookTry.as_view(), name="api-hook-try"),
+    path("registry/installed-hooks", hooks.InstalledHooks.as_view(), name="api-installed-hooks"),
     path("registry/groups", plugins.Groups.as_view(), name="api-tool-groups"),
     path("registry/sources", sources.Sources.as_view(), name="api-sources"),
     path("registry/sources/<source_id:source_id>", sources.SourceDetail.as_view(), name="api-source"),

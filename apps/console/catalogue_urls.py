@@ -1,10 +1,10 @@
-"""Paths of the catalogue: tools, plugins, tool groups, discovery. A tool's name may hold slashes: what is done with one
-stands before its name."""
+"""Paths of the catalogue: tools, plugins, hooks, tool groups, discovery. A tool's name may hold slashes: what is done
+with one stands before its name."""
 
 from django.urls import URLPattern, URLResolver, path
 
 import apps.accounts.converters  # noqa: F401 - registers call_id
-from apps.console.views import plugins, sources, tool_drift, tool_groups, tool_trials, tools
+from apps.console.views import hooks, plugins, sources, tool_drift, tool_groups, tool_trials, tools
 
 catalogue: list[URLPattern | URLResolver] = [
     path("tools/", tools.tools, name="tools"),
@@ -17,6 +17,13 @@ catalogue: list[URLPattern | URLResolver] = [
     path("plugins/", plugins.plugins, name="plugins"),
     path("plugins/<path:key>/", plugins.plugin, name="plugin"),
     path("plugin/enabled/<path:key>/", plugins.plugin_enabled, name="plugin-enabled"),
+    path("hooks/", hooks.hooks, name="hooks"),
+    path("hooks/<slug:name>/", hooks.hook, name="hook"),
+    path("hook/new/", hooks.hook_new, name="hook-new"),
+    path("hook/edit/<slug:name>/", hooks.hook_edit, name="hook-edit"),
+    path("hook/enabled/<slug:name>/", hooks.hook_enabled, name="hook-enabled"),
+    path("hook/remove/<slug:name>/", hooks.hook_remove, name="hook-remove"),
+    path("hook/trial/<slug:name>/", hooks.hook_trial, name="hook-trial"),
     path("tool-groups/", tool_groups.tool_groups, name="tool-groups"),
     path("tool-groups/<path:name>/", tool_groups.tool_group, name="tool-group"),
     path("sources/", sources.sources, name="sources"),

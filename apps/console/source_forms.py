@@ -1,4 +1,4 @@
-"""The form of a discovery source: one field for each setting of its kind, secrets by their masks."""
+"""The form of a record with settings: one field for each setting of its kind, secrets by their masks."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -16,6 +16,7 @@ from apps.registry.source_settings import SETTINGS, SecretShown, Setting, secret
 if TYPE_CHECKING:
     from apps.registry.errors import RegistryError
     from apps.registry.models import DiscoverySource
+    from apps.registry.source_settings import Sealed
 
 PREFIX: Final = "set_"
 SECRET: Final = "$secret"  # noqa: S105 - the member that names a secret
@@ -106,13 +107,13 @@ class CountsField(PairsField):
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What a source holds already: its settings, and its secrets by the mask that stands for them."""
+    """What a record holds already: its settings, and its secrets by the mask that stands for them."""
 
     settings: Mapping[str, Any]
     masks: Mapping[str, str]
 
     @classmethod
-    def of(cls, source: "DiscoverySource | None") -> "Kept":
+    def of(cls, source: "Sealed | None") -> "Kept":
         if source is None:
             return cls({}, {})
         return cls(source.settings, {secret.name: mask_text(secret) for secret in secrets_shown(source)})
@@ -135,60 +136,46 @@ class Kept:
         return reference if is_same else text
 
 
-class SourceForm(ConsoleForm):
-    """A source of one kind: what every source has, and the settings of the kind."""
+class SettingsForm(ConsoleForm):
+    """The settings of one kind of record: one field for each, secrets by the masks that stand for them."""
 
-    key = forms.SlugField(label=gettext_lazy("Key"), max_length=63)
-    name = forms.CharField(label=gettext_lazy("Name"), max_length=200, required=False)
-    interval_s = forms.TypedChoiceField(label=gettext_lazy("Look"), coerce=int, choices=INTERVALS, initial=0)
-    on_new = forms.ChoiceField(label=gettext_lazy("A new tool"), choices=OnNew.choices, initial=OnNew.ACTIVATE)
-    on_drift = forms.ChoiceField(label=gettext_lazy("A changed definition"), choices=OnDrift.choices)
-    is_enabled = forms.BooleanField(label=gettext_lazy("Switched on"), required=False, initial=True)
     version = forms.IntegerField(min_value=0, required=False, widget=forms.HiddenInput)
 
-    def __init__(self, *args: Any, kind: str, source: "DiscoverySource | None" = None, **kwargs: Any) -> None:
-        self.kind, self.source, self.kept = kind, source, Kept.of(source)
+    def __init__(self, *args: Any, kind: str, record: "Sealed | None" = None, **kwargs: Any) -> None:
+        self.kind, self.record, self.kept = kind, record, Kept.of(record)
         kwargs["initial"] = self._initial() | (kwargs.get("initial") or {})
         super().__init__(*args, **kwargs)
         for setting in SETTINGS[kind]:
             for name, field in _fields_of(setting):
                 self.fields[PREFIX + name] = field
-        if kind in WITH_SECRETS:
-            self.fields[SECRETS] = _secrets()
-        if source is not None:
-            del self.fields["key"]
-            self._keep_interval(source.interval_s)
-
-    def _keep_interval(self, seconds: int) -> None:
-        field = self.fields["interval_s"]
-        assert isinstance(field, forms.TypedChoiceField)  # noqa: S101 - declared above
-        if seconds not in dict(INTERVALS):
-            field.choices = [*INTERVALS, (seconds, _("Every %(number)s s") % {"number": seconds})]
 
     def _initial(self) -> dict[str, Any]:
         values: dict[str, Any] = {}
         for setting in SETTINGS[self.kind]:
             held = self.kept.shown(self.kept.settings.get(setting.name, setting.default))
             values |= {PREFIX + name: value for name, value in _shown(setting, held)}
-        values[SECRETS] = "\n".join(f"{name}={mask}" for name, mask in self.kept.masks.items())
-        if self.source is not None:
-            own = ("name", "interval_s", "on_new", "on_drift", "is_enabled", "version")
-            values |= {name: getattr(self.source, name) for name in own}
+        if self.record is not None:
+            own = [name for name in self.base_fields if hasattr(self.record, name)]
+            values |= {name: getattr(self.record, name) for name in own}
         return values
 
     @property
     def usual_fields(self) -> list[forms.BoundField]:
-        """The settings that most sources need."""
-        return [self[name] for name in self._setting_names if name.removeprefix(PREFIX) not in RARE]
+        """The settings that most records need."""
+        return [self[name] for name in self._setting_names if name.removeprefix(PREFIX) not in self.rare]
 
     @property
     def rare_fields(self) -> list[forms.BoundField]:
-        """The settings that few sources need; they are folded away while none of them says anything."""
-        return [self[name] for name in self._setting_names if name.removeprefix(PREFIX) in RARE]
+        """The settings that few records need; they are folded away while none of them says anything."""
+        return [self[name] for name in self._setting_names if name.removeprefix(PREFIX) in self.rare]
 
     @property
     def has_rare(self) -> bool:
         return any(field.value() or field.errors for field in self.rare_fields)
+
+    @property
+    def rare(self) -> frozenset[str]:
+        return RARE
 
     @property
     def _setting_names(self) -> list[str]:
@@ -198,17 +185,6 @@ class SourceForm(ConsoleForm):
         """Return the settings as the service takes them: new secrets in clear, kept ones by reference."""
         found = {setting.name: self._value(setting) for setting in SETTINGS[self.kind]}
         return {name: value for name, value in found.items() if value not in (None, "", [], {})}
-
-    def secrets(self) -> dict[str, str | None]:
-        """Return the secrets of tools that change: new texts, None for what is gone; a mask keeps its secret."""
-        if self.kind not in WITH_SECRETS:
-            return {}
-        given, kept = self.cleaned_data[SECRETS], self.kept.masks
-        changed = {name: text for name, text in given.items() if text != kept.get(name)}
-        return changed | dict.fromkeys(kept.keys() - given.keys())
-
-    def options(self) -> dict[str, Any]:
-        return {name: self.cleaned_data[name] for name in ("name", "interval_s", "on_new", "on_drift", "is_enabled")}
 
     def _value(self, setting: Setting) -> Any:
         given = self.cleaned_data
@@ -248,6 +224,46 @@ class SourceForm(ConsoleForm):
             if name in self.fields:
                 return name
         return ""
+
+
+class SourceForm(SettingsForm):
+    """A source of one kind: what every source has, and the settings of the kind."""
+
+    key = forms.SlugField(label=gettext_lazy("Key"), max_length=63)
+    name = forms.CharField(label=gettext_lazy("Name"), max_length=200, required=False)
+    interval_s = forms.TypedChoiceField(label=gettext_lazy("Look"), coerce=int, choices=INTERVALS, initial=0)
+    on_new = forms.ChoiceField(label=gettext_lazy("A new tool"), choices=OnNew.choices, initial=OnNew.ACTIVATE)
+    on_drift = forms.ChoiceField(label=gettext_lazy("A changed definition"), choices=OnDrift.choices)
+    is_enabled = forms.BooleanField(label=gettext_lazy("Switched on"), required=False, initial=True)
+
+    def __init__(self, *args: Any, kind: str, source: "DiscoverySource | None" = None, **kwargs: Any) -> None:
+        super().__init__(*args, kind=kind, record=source, **kwargs)
+        if kind in WITH_SECRETS:
+            self.fields[SECRETS] = _secrets()
+        if source is not None:
+            del self.fields["key"]
+            self._keep_interval(source.interval_s)
+
+    def _keep_interval(self, seconds: int) -> None:
+        field = self.fields["interval_s"]
+        assert isinstance(field, forms.TypedChoiceField)  # noqa: S101 - declared above
+        if seconds not in dict(INTERVALS):
+            field.choices = [*INTERVALS, (seconds, _("Every %(number)s s") % {"number": seconds})]
+
+    def _initial(self) -> dict[str, Any]:
+        masks = "\n".join(f"{name}={mask}" for name, mask in self.kept.masks.items())
+        return super()._initial() | {SECRETS: masks}
+
+    def secrets(self) -> dict[str, str | None]:
+        """Return the secrets of tools that change: new texts, None for what is gone; a mask keeps its secret."""
+        if self.kind not in WITH_SECRETS:
+            return {}
+        given, kept = self.cleaned_data[SECRETS], self.kept.masks
+        changed = {name: text for name, text in given.items() if text != kept.get(name)}
+        return changed | dict.fromkeys(kept.keys() - given.keys())
+
+    def options(self) -> dict[str, Any]:
+        return {name: self.cleaned_data[name] for name in ("name", "interval_s", "on_new", "on_drift", "is_enabled")}
 
 
 def _shown(setting: Setting, value: Any) -> Iterator[tuple[str, Any]]:

@@ -15,7 +15,7 @@ from apps.registry.selectors import drifts_of, runs_of, source_tools, sources_of
 from apps.registry.source_settings import SETTINGS, secrets_shown
 
 if TYPE_CHECKING:
-    from apps.registry.models import DiscoveryRun, DiscoverySource, Environment, Tool
+    from apps.registry.models import DiscoveryRun, DiscoverySource, Environment, Hook, Tool
 
     SourceRecord: TypeAlias = DiscoverySource
 
@@ -199,7 +199,7 @@ def runs_shown(source: "DiscoverySource") -> list[RunShown]:
     return [run_shown(record) for record in runs_of(source)[:RUNS_SHOWN]]
 
 
-def settings_shown(source: "DiscoverySource") -> list[tuple[str, str]]:
+def settings_shown(source: "DiscoverySource | Hook") -> list[tuple[str, str]]:
     """List the settings of a source; a secret is its length and short hash."""
     masks = {secret.name: _mask(secret.length, secret.hash) for secret in secrets_shown(source)}
     shown = []

@@ -12,6 +12,7 @@ from apps.accounts.access import Permission
 from apps.console import catalogue as shown
 from apps.console.answers import status_of
 from apps.console.gate import ConsoleRequest, gate
+from apps.console.hooks import failures_shown, hook_rows
 from apps.console.registry_forms import EnabledForm
 from apps.console.tool_reach import reach_of
 from apps.console.views.agents import environment_chosen, writing
@@ -46,7 +47,7 @@ def plugin_asked(request: ConsoleRequest, key: str) -> "shown.PluginRecord":
 @require_safe
 @gate(Permission.POLICY_READ)
 def plugin(request: ConsoleRequest, key: str) -> HttpResponse:
-    """One plugin: its tools, and which policies name it."""
+    """One plugin: its tools, its hooks with what failed, and which policies name it."""
     record = plugin_asked(request, key)
     return render(request, "console/plugins/plugin.html", _context(request, record) | writing(request))
 
@@ -83,4 +84,6 @@ def _context(request: ConsoleRequest, record: "shown.PluginRecord") -> dict[str,
         "tools": tools,
         "having": having,
         "references": shown.shown_references(references_to(environment, [record.key])),
+        "rows": hook_rows(environment, record),
+        "failures": failures_shown(environment, record),
     }
