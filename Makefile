@@ -17,7 +17,7 @@ FAST := -p no:playwright -p no:schemathesis -p no:faker # plugins that take seco
 SYSTEM_TOOLS := chromium:chromium bwrap:bubblewrap msgfmt:gettext redis-server:redis-server
 LICENCES := MIT;BSD;Apache;ISC;Python Software Foundation;PSF;MPL;Mozilla;0BSD;LGPL;Lesser General Public;Zope;ZPL;Unlicense;Public Domain;The Unlicense;Artistic
 
-.PHONY: help setup run system lint types test test-fast test-all bench messages requirements audit clean
+.PHONY: help setup run system lint types test test-fast test-all escapes bench messages requirements audit clean
 
 help:
 	@echo "make run        serve OpenClaw Admin on http://$(HOST):$(PORT)"
@@ -25,6 +25,7 @@ help:
 	@echo "make setup      build everything in $(VENV)/ and static/vendor/, start nothing"
 	@echo "make test-fast  the firewall alone: no database, seconds"
 	@echo "make test-all   also what is too long for each run"
+	@echo "make escapes    try to get out of the sandbox, and rewrite the list of docs/security/sandbox.md"
 	@echo "make bench      measure, and rewrite the table of docs/performance.md"
 	@echo "make lint types system messages requirements audit clean"
 
@@ -113,6 +114,10 @@ test-fast: $(VENV)/.dev
 test-all: setup system lint types
 	$(EMBEDDED) $(BIN)/pytest -m journey -q
 	$(EMBEDDED) $(BIN)/pytest -m "not journey" -q -n $(WORKERS) --dist loadfile
+
+# what does no harm when it succeeds, and must not
+escapes: $(VENV)/.dev
+	OPENCLAW_ADMIN_TESTING=1 $(ENVPY) -m tests.firewall.escapes
 
 bench: setup
 	$(EMBEDDED) $(ENVPY) -m bench

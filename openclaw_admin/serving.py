@@ -17,7 +17,7 @@ import uvicorn
 from django.conf import settings
 from django.db import transaction
 
-from apps.firewall.sandbox.levels import offer
+from apps.firewall.sandbox.levels import level_named, offer
 from apps.firewall.sandbox.privacy import hide_process
 from apps.keys.files import secret_bytes
 from openclaw_admin import database
@@ -69,7 +69,7 @@ def serve(options: Options, write: Callable[[str], object]) -> None:
             settings.CSRF_TRUSTED_ORIGINS = [address]
         if options.with_background:
             stack.callback(start_background())
-        missing = offer().lacks(settings.SANDBOX_LEVEL)
+        missing = offer().lacks(level_named(settings.SANDBOX_LEVEL))
         if missing:
             write(f"confined tools do not run, for the level `{settings.SANDBOX_LEVEL}` is not to be had: {missing}")
         write(f"OpenClaw Admin {settings.VERSION} serves {address}  (Ctrl-C ends it)")

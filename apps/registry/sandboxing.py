@@ -4,7 +4,7 @@ from functools import lru_cache
 
 from django.conf import settings
 
-from apps.firewall.sandbox.levels import offer
+from apps.firewall.sandbox.levels import level_named, offer
 from apps.firewall.sandbox.limits import MEGABYTE, Limits
 from apps.firewall.tools.sandboxing import Allowance, Sandbox
 
@@ -21,7 +21,7 @@ def installation_sandbox() -> Sandbox:
         written_bytes=settings.SANDBOX_WRITTEN_MB * MEGABYTE,
     )
     allowance = Allowance(
-        level=settings.SANDBOX_LEVEL,
+        level=level_named(settings.SANDBOX_LEVEL),
         limits=limits,
         wall_s=settings.SANDBOX_WALL_S,
         network=settings.SANDBOX_NETWORK,

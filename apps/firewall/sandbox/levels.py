@@ -21,6 +21,15 @@ TRIAL_LIMIT_S: Final = 10.0
 MOUNTS: Final = str(Path(__file__).with_name("mounts.py"))
 
 
+def level_named(name: str) -> Level:
+    """Return a level by its name.
+
+    Raises:
+        KeyError: there is none of that name.
+    """
+    return {str(level): level for level in LEVELS}[name]
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """One thing that a machine may offer.

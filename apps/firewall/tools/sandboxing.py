@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from apps.firewall.errors import FirewallError
 from apps.firewall.sandbox.landlock import is_beneath
-from apps.firewall.sandbox.levels import LEVELS, Level, Offer
+from apps.firewall.sandbox.levels import LEVELS, Level, Offer, level_named
 from apps.firewall.sandbox.limits import Limits
 from apps.firewall.tools.definition import SandboxNeeds
 
@@ -111,10 +111,7 @@ class Sandbox:
 
 def level_of(needs: SandboxNeeds) -> Level:
     """Read a level as today's names say it."""
-    for level in LEVELS:
-        if needs.level == level:
-            return level
-    return OLD_NAMES[needs.level]
+    return OLD_NAMES.get(needs.level) or level_named(needs.level)
 
 
 def stricter(one: Level, other: Level) -> Level:
