@@ -27,6 +27,6 @@ def test_it_states_what_holds(said: str) -> None:
 
 
 def test_it_states_the_pauses_between_attempts() -> None:
-    assert callbacks.BACK_OFF_S == (5, 30, 120, 600, 3600)
+    assert list(callbacks.BACK_OFF_S) == [5, 30, 120, 600, 3600]
     assert "5 s, 30 s, 2 min,\n10 min and 1 h" in PAGE
     assert settling.QUEUE_WINDOW.total_seconds() == 3600 and "within an hour" in PAGE
