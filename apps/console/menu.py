@@ -76,6 +76,8 @@ MENU: tuple[Section, ...] = (
             Entry("profiles", _("Profiles"), "id-badge-2", "profile", Permission.POLICY_READ),
             Entry("agents", _("Agents"), "robot", "agent", Permission.POLICY_READ),
             Entry("groups", _("Channel groups"), "messages", "group", Permission.POLICY_READ),
+            Entry("permissions", _("Permissions"), "key", "permission", Permission.POLICY_READ),
+            Entry("filters", _("Content filters"), "filter", "filter", Permission.POLICY_READ),
             Entry("exec-rules", _("Exec rules"), "terminal-2", "exec-rule", Permission.POLICY_READ),
             Entry("limits", _("Limits"), "gauge", "limit", Permission.POLICY_READ),
             Entry("guardrails", _("Guardrails"), "shield-check", "guardrail", Permission.POLICY_READ),
