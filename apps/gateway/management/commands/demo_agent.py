@@ -14,6 +14,8 @@ from django.utils import timezone
 
 from apps.accounts.access import Permission
 from apps.accounts.services import token_create
+from apps.gateway.demo_model import model_served
+from apps.gateway.example_agent import example_agent
 from apps.policies.selectors import live_snapshot
 from apps.registry.services import environment_default
 
@@ -69,6 +71,7 @@ class Command(BaseCommand):
         with httpx.Client(base_url=options["url"], headers={"Authorization": f"Bearer {token}"}, timeout=40) as client:
             waiting = []
             try:
+                self._converse(client, agents[0])
                 for _round in range(options["rounds"]):
                     waiting += list(self._play(client, agents, options["pause"]))
                 self._follow(client, waiting, options["patience"])
@@ -94,6 +97,15 @@ class Command(BaseCommand):
                 if answer.status_code == 202:
                     yield answer.json()["id"]
                 time.sleep(pause_s)
+
+    def _converse(self, client: httpx.Client, agent: str) -> None:
+        """Have models of three providers ask for two tools in one turn, through the agent of the documentation."""
+        shown = example_agent()
+        with model_served() as address, httpx.Client(base_url=address, timeout=40) as model:
+            for form in shown.FORMS:
+                _, calls = shown.converse(client, model, form, "demo", "What do the notes say?", agent=agent)
+                for call in calls:
+                    self._say(f"{agent:<12} {call['tool']:<14} {call['status']:<52} a model asks for it ({form})")
 
     def _follow(self, client: httpx.Client, waiting: list[str], patience_s: float) -> None:
         """Wait for people; what is still open then stays open and keeps its deadline."""
