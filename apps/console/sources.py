@@ -64,6 +64,16 @@ KINDS: Final[Mapping[str, Word]] = {
         "world",
         note=gettext_lazy("HTTP requests to public addresses, or to the domains that you name."),
     ),
+    "own_email": Word(
+        gettext_lazy("Built-in: email"),
+        "send",
+        note=gettext_lazy("Plain texts through your mail server, to recipients that you list."),
+    ),
+    "own_databases": Word(
+        gettext_lazy("Built-in: databases"),
+        "database",
+        note=gettext_lazy("Questions to PostgreSQL that change nothing."),
+    ),
 }
 RUN_STATES: Final[Mapping[str, Word]] = {
     "running": Word(gettext_lazy("Running"), "loader-2", "info"),

@@ -39,6 +39,8 @@ from apps.registry.selectors import environments, source_find
 from apps.registry.source_settings import source_connection
 from apps.registry.standing import standings
 
+QUERY_PROGRAM = str(Path(__file__).with_name("query_program.py"))
+
 
 class AuditLedger:
     """Fills the port `Ledger`."""
@@ -118,7 +120,7 @@ def runners(sessions: McpSessions | None = None) -> tuple[Runner, ...]:
     connections = SourcesOfTools()
     return (
         BuiltinRunner(python=sys.executable),
-        ConfiguredRunner(connections, python=sys.executable),
+        ConfiguredRunner(connections, python=sys.executable, query_program=QUERY_PROGRAM),
         PythonRunner(python_tools(), connections),
         HttpRunner(connections),
         McpRunner(connections, sessions),

@@ -70,6 +70,8 @@ LOOKS: Final[Mapping[str, LookOf]] = {
     SourceKind.OWN_FILES: _own,
     SourceKind.OWN_SHELL: _own,
     SourceKind.OWN_HTTP: _own,
+    SourceKind.OWN_EMAIL: _own,
+    SourceKind.OWN_DATABASES: _own,
 }
 """Kind -> what looks through it: a connection, and the etag of the look before."""
 

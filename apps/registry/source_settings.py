@@ -112,6 +112,34 @@ _DENIED_COMMANDS = Setting("deny_commands", "texts", gettext_lazy("Denied comman
 _DENIED_LINES = Setting(
     "deny_patterns", "texts", gettext_lazy("Denied patterns"), gettext_lazy("Regular expressions, of the whole command")
 )
+_HOST = Setting("host", "text", gettext_lazy("Mail server"), is_required=True)
+_PORT = Setting("port", "number", gettext_lazy("Port"), gettext_lazy("587, or 465 with tls, when empty"))
+_SECURITY = Setting(
+    "security", "text", gettext_lazy("Encryption"), gettext_lazy("starttls, tls or none"), default="starttls"
+)
+_USERNAME = Setting("username", "text", gettext_lazy("User name"))
+_PASSWORD = Setting("password", "text", gettext_lazy("Password"), is_secret=True)
+_SENDER = Setting(
+    "sender", "text", gettext_lazy("Sender address"), gettext_lazy("Address without a name"), is_required=True
+)
+_RECIPIENTS = Setting(
+    "recipients",
+    "texts",
+    gettext_lazy("Allowed recipients"),
+    gettext_lazy("Addresses, or patterns such as *@example.com"),
+    is_required=True,
+)
+_DRY_RUN = Setting("dry_run", "flag", gettext_lazy("Only show mails, send none"), default=False)
+_DATABASES = Setting(
+    "databases",
+    "named",
+    gettext_lazy("Databases"),
+    gettext_lazy("postgresql://… by name; use logins that may only read"),
+    is_required=True,
+    is_secret=True,
+)
+_ROW_LIMIT = Setting("row_limit", "number", gettext_lazy("Rows at most"), gettext_lazy("1,000 when empty"))
+_TIMEOUT = Setting("timeout_ms", "number", gettext_lazy("Time limit (ms)"), gettext_lazy("10,000 when empty"))
 
 SETTINGS: Final[Mapping[str, tuple[Setting, ...]]] = {
     SourceKind.FILE: (_PATH,),
@@ -124,6 +152,8 @@ SETTINGS: Final[Mapping[str, tuple[Setting, ...]]] = {
     SourceKind.OWN_FILES: (_READ_FOLDERS, _WRITE_FOLDERS, _DENIED_FILES),
     SourceKind.OWN_SHELL: (_COMMANDS, _DENIED_COMMANDS, _DENIED_LINES),
     SourceKind.OWN_HTTP: (_CA, *_ADDRESSES),
+    SourceKind.OWN_EMAIL: (_HOST, _PORT, _SECURITY, _USERNAME, _PASSWORD, _SENDER, _RECIPIENTS, _DRY_RUN, _CA),
+    SourceKind.OWN_DATABASES: (_DATABASES, _ROW_LIMIT, _TIMEOUT),
     HookKind.PYTHON: (_ENTRY, _INSTALLED, _NETWORK),
     HookKind.WEBHOOK: (
         _URL,

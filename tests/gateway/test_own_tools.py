@@ -10,16 +10,18 @@ import pytest
 from apps.audit.models import Entry
 from apps.registry import services
 from apps.registry.models import Tool
+from tests.database import APPLICATION
 from tests.gateway.conftest import call
 from tests.gateway.server import Server
 from tests.gateway.test_calls import workspace
+from tests.gateway.test_db_query import address
 from tests.gateway.test_decisions import eventually
 from tests.gateway.test_publications import published, publishing  # noqa: F401 (a fixture)
 from tests.gateway.test_remote_tools import offered
 
 OPEN = """{
     "tools": {"exec": {"security": "full", "ask": "off"}},
-    "agents": {"entries": {"bot": {"tools": {"alsoAllow": ["files", "shell", "web"]}}}},
+    "agents": {"entries": {"bot": {"tools": {"alsoAllow": ["files", "shell", "web", "mail", "data"]}}}},
 }"""
 CLOSED = '{"agents": {"entries": {"bot": {}}}}'
 
@@ -118,3 +120,30 @@ def test_a_web_request_goes_where_the_source_allows_it_and_at_once_no_more(
     assert answered["result"]["status"] in {401, 404}
     assert refused["error"]["code"] == "address_refused"
     assert "hush-hush" not in str(list(Entry.objects.filter(tool="http_request").values()))
+
+
+def test_a_mail_is_shown_and_one_to_a_stranger_is_not_sent(environment: Any, bot: httpx.Client) -> None:
+    settings = {"host": "127.0.0.1", "sender": "bot@example.com", "recipients": ["*@example.com"], "dry_run": True}
+    look(environment, "mail", "own_email", **settings)
+    published(environment, OPEN)
+    assert eventually(lambda: offered(bot, "email_send"))
+
+    shown = call(bot, "email_send", {"to": ["a@example.com"], "subject": "Hi", "body": "x"}).json()
+    refused = call(bot, "email_send", {"to": ["a@example.net"], "subject": "Hi", "body": "x"}).json()
+
+    assert "To: a@example.com" in shown["result"]["message"]
+    assert refused["error"]["code"] == "recipient_refused"
+
+
+def test_a_database_is_asked_with_the_secret_of_its_source(environment: Any, bot: httpx.Client) -> None:
+    source = services.source_create(
+        environment, key="data", kind="own_databases", settings={"databases": {"main": address(APPLICATION)}}
+    )
+    services.source_look(source)
+    published(environment, OPEN)
+    assert eventually(lambda: offered(bot, "db_query"))
+
+    answered = call(bot, "db_query", {"query": "SELECT slug FROM registry_environment"}).json()
+
+    assert answered["result"]["rows"] == [["production"]]
+    assert source.settings == {"databases": {"main": {"$secret": "databases.main"}}}

@@ -7,8 +7,16 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from apps.firewall.tools.builtin import (
+    db_query,
+    email_send,
+    fs_list,
+    fs_read,
+    fs_write,
+    http_request,
+    shell_execute,
+)
 from apps.firewall.tools.builtin import exec as exec_tool
-from apps.firewall.tools.builtin import fs_list, fs_read, fs_write, http_request, shell_execute
 from apps.firewall.tools.connections import Connection
 from apps.firewall.tools.definition import Definition, JsonObject
 from apps.firewall.tools.running import ToolOutcome
@@ -23,18 +31,25 @@ class ConfiguredTool:
     """A tool.
 
     Args:
-        config: settings of its source that become its `config`, for stages to read.
+        shaped: gives the definition as a source makes it.
         is_process: it runs in processes of its own, under the sandbox's limits.
     """
 
     definition: Definition
     run: Run
-    config: tuple[str, ...] = ()
+    shaped: Callable[[Definition, Connection], Definition] = lambda definition, _: definition
     is_process: bool = True
 
 
 async def _run_command(params: JsonObject, work: Work) -> ToolOutcome:
     return await exec_tool.run(params, work.place, work.command)
+
+
+def _with_lists(definition: Definition, connection: Connection) -> Definition:
+    """Put the lists of a source into the definition, where the stage that judges commands reads them."""
+    settings = connection.settings
+    names = ("commands", "deny_commands", "deny_patterns")
+    return replace(definition, config={name: settings[name] for name in names if settings.get(name)})
 
 
 TOOLS: Final[Mapping[str, tuple[ConfiguredTool, ...]]] = {
@@ -43,19 +58,13 @@ TOOLS: Final[Mapping[str, tuple[ConfiguredTool, ...]]] = {
         ConfiguredTool(fs_write.DEFINITION, fs_write.run),
         ConfiguredTool(fs_list.DEFINITION, fs_list.run),
     ),
-    "own_shell": (
-        ConfiguredTool(shell_execute.DEFINITION, _run_command, ("commands", "deny_commands", "deny_patterns")),
-    ),
+    "own_shell": (ConfiguredTool(shell_execute.DEFINITION, _run_command, _with_lists),),
     "own_http": (ConfiguredTool(http_request.DEFINITION, http_request.run, is_process=False),),
+    "own_email": (ConfiguredTool(email_send.DEFINITION, email_send.run),),
+    "own_databases": (ConfiguredTool(db_query.DEFINITION, db_query.run, db_query.shaped),),
 }
 """Kind of source -> its tools."""
 
 BY_NAME: Final[Mapping[str, ConfiguredTool]] = {
     tool.definition.name: tool for tools in TOOLS.values() for tool in tools
 }
-
-
-def definition_for(tool: ConfiguredTool, connection: Connection) -> Definition:
-    """Give the definition of a tool as a source configures it."""
-    config = {name: connection.settings[name] for name in tool.config if connection.settings.get(name)}
-    return replace(tool.definition, config=config)

@@ -1,7 +1,8 @@
 """Looks at a source of the firewall's own tools: whether its settings, and this machine, let them run."""
 
 from apps.firewall.patterns import PatternError, compile_pattern
-from apps.firewall.tools.configured import TOOLS, definition_for
+from apps.firewall.tools.builtin import email_send
+from apps.firewall.tools.configured import TOOLS
 from apps.firewall.tools.connections import Connection
 from apps.firewall.tools.discovery.found import Failure, Found, Look
 from apps.firewall.tools.executors import ConfiguredExecutor
@@ -15,7 +16,7 @@ async def look_own(connection: Connection) -> Look:
         found=tuple(
             Found(
                 key=tool.definition.name,
-                definition=definition_for(tool, connection),
+                definition=tool.shaped(tool.definition, connection),
                 executor=ConfiguredExecutor(tool=tool.definition.name, source=connection.source),
                 is_optional=True,
                 failure=failure,
@@ -31,7 +32,8 @@ def _failure(connection: Connection) -> Failure | None:
         return Failure(stage="load", code="folder_refused", message=folder)
     if connection.kind == "own_shell":
         return _of_patterns(connection)
-    return None
+    problem = email_send.problem(connection) if connection.kind == "own_email" else ""
+    return Failure(stage="verify", code="settings_invalid", message=problem) if problem else None
 
 
 def _of_patterns(connection: Connection) -> Failure | None:
