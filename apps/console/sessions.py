@@ -66,8 +66,9 @@ class EndForm(ConsoleForm):
 def filters_of(query: "QueryDict") -> SessionFilters:
     """Read the filters of a URL; a state that is none filters nothing."""
     state = query.get("state", "")
-    texts = {name: query.get(name, "").strip() for name in ("agent", "channel", "sender")}
-    return SessionFilters(state=state if state in STATES else "", text=query.get("q", "").strip(), **texts)
+    agent, channel, sender, text = (query.get(name, "").strip() for name in ("agent", "channel", "sender", "q"))
+    is_known = state in STATES
+    return SessionFilters(agent=agent, state=state if is_known else "", channel=channel, sender=sender, text=text)
 
 
 def address(query: "QueryDict", **more: str) -> str:

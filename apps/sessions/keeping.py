@@ -61,8 +61,6 @@ def session_change(
     """
     try:
         with transaction.atomic():
-            with connection.cursor() as cursor:
-                cursor.execute(statements.MANNERS)
             found = _locked(place, at)
             state, answer = change(found.state)
             _write(place, found, state, sender=sender, at=at, is_call=is_call)

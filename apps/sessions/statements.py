@@ -4,12 +4,13 @@ from typing import Final
 
 # What is written here need not wait for the disk: the ledger's next entry, for which the call waits, is written after
 # it and takes it along.
-MANNERS: Final = "SET LOCAL synchronous_commit = off; SET LOCAL lock_timeout = '5s'"
-
 FIND: Final = """
+WITH manners AS MATERIALIZED (
+    SELECT set_config('synchronous_commit', 'off', TRUE), set_config('lock_timeout', '5s', TRUE)
+)
 SELECT s.id, s.started_at, s.calls, s.denied, s.ended_at IS NOT NULL, s.end_reason, s.max_calls, s.max_denied,
        s.max_duration_s, s.loops::text, s.spellings
-FROM agent_sessions_session AS s JOIN registry_environment AS e ON e.id = s.environment_id
+FROM manners, agent_sessions_session AS s JOIN registry_environment AS e ON e.id = s.environment_id
 WHERE e.slug = %(environment)s AND s.agent = %(agent)s AND s.key = %(key)s
 """
 

@@ -10,10 +10,10 @@ from django.utils import timezone
 from apps.audit.models import Entry
 from apps.sessions.models import Session
 from apps.sessions.services import session_end
-from tests.console.conftest import HTMX
 from tests.sessions.conftest import take_step
 
 Browser = Callable[..., Client]
+HTMX = {"hx-request": "true"}
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_without_sessions_the_page_says_how_one_appears(client_of: Browser, audi
 
 
 def test_htmx_gets_the_list_alone(client_of: Browser, auditor: Any, made: Session) -> None:
-    part = client_of(auditor).get("/sessions/", **HTMX).content.decode()
+    part = client_of(auditor).get("/sessions/", headers=HTMX).content.decode()
 
     assert part.lstrip().startswith('<div id="session-list"')
 
@@ -132,8 +132,8 @@ def test_an_operator_ends_and_reopens_a_session(client_of: Browser, operator: An
 
 def test_budgets_are_set_and_mistakes_are_named(client_of: Browser, operator: Any, made: Session) -> None:
     browser = client_of(operator)
-    saved = browser.post(url(made, "budgets"), {"max_calls": "9", "max_duration_s": ""}, **HTMX)
-    wrong = browser.post(url(made, "budgets"), {"max_calls": "0"}, **HTMX)
+    saved = browser.post(url(made, "budgets"), {"max_calls": "9", "max_duration_s": ""}, headers=HTMX)
+    wrong = browser.post(url(made, "budgets"), {"max_calls": "0"}, headers=HTMX)
 
     assert (saved.status_code, wrong.status_code) == (200, 422)
     assert saved.content.decode().lstrip().startswith('<div id="session">')

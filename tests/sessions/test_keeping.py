@@ -110,7 +110,7 @@ def test_a_call_is_a_handful_of_statements(step: Step) -> None:
         step()
 
     statements = [each["sql"] for each in seen if "SAVEPOINT" not in each["sql"]]
-    assert len(statements) == 6  # manners, find, step; and for its end: manners, find, remember
+    assert len(statements) == 4  # find and step; and for its end: find and remember
 
 
 def test_a_session_that_an_ended_one_starts_is_ended_too(step: Step, admin: Any) -> None:
