@@ -173,7 +173,7 @@ def call_from_entries(call_id: UUID, entries: Sequence[EntryRow]) -> CallRecord:
         approval_wait_ms=None if answer is None else answer.duration_ms,
         snapshot_digest=content.snapshot_digest,
         trace_id=first.trace_id,
-        changes=None if intent is None else intent.changes,
+        changes=next((each.changes for each in (intent, denial) if each is not None), None),
         warnings=_warnings(end),
         entries=tuple(entries),
     )

@@ -41,12 +41,26 @@ STATUSES: dict[str, StatusKind] = {
 }
 
 PHASES: dict[str, tuple[Promise, str]] = {
+    "decide": (_("Policy"), ""),
     "validate": (_("Validate"), ""),
+    "permissions": (_("Permissions"), ""),
+    "content": (_("Content filters"), ""),
+    "session": (_("Session"), ""),
+    "limits": (_("Limits"), ""),
+    "before_hooks": (_("Hooks"), ""),
+    "check_again": (_("Check of what hooks changed"), ""),
+    "approval": (_("Approval"), ""),
+    "approval_wait": (_("Approval wait"), "wait"),
+    "execute": (_("Run"), "run"),
+    "session_end": (_("Session"), ""),
+    "limits_end": (_("Limits"), ""),
+    "content_result": (_("Content filters"), ""),
+    "results": (_("Results"), ""),
+    "after_hooks": (_("Hooks"), ""),
+    # of entries from before the stages had these names
     "policy": (_("Policy"), ""),
     "hooks": (_("Hooks"), ""),
-    "approval_wait": (_("Approval wait"), "wait"),
     "run": (_("Run"), "run"),
-    "results": (_("Results"), ""),
 }
 
 APPROVAL_STATES: dict[str, Promise] = {

@@ -42,6 +42,7 @@ HINTS: dict[str, HintKind] = {
     "wrapper": HintKind("terminal-2", "ask", _("Runs another program")),
     "shell": HintKind("terminal-2", "ask", _("Starts a shell")),
     "inline_code": HintKind("braces", "ask", _("Code in the arguments")),
+    "hook_rewrote": HintKind("pencil", "ask", _("Changed by a plugin")),
 }
 OTHER = HintKind("info-circle", "ask", _("Note"))
 

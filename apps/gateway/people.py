@@ -12,7 +12,7 @@ from apps.approvals.services import approval_request
 from apps.approvals.states import Decision
 from apps.audit.drafts import EntryDecision
 from apps.firewall.engine.exec_policy import ExecVerdict
-from apps.firewall.runtime.call import Asked, Call, JsonObject, Judgement
+from apps.firewall.runtime.call import Action, Asked, Call, JsonObject, Judgement
 from apps.firewall.runtime.hooks import ApprovalWish
 from apps.firewall.runtime.ports import ApprovalRequest, StandingGrant
 from apps.gateway.database import in_database
@@ -113,11 +113,20 @@ def _draft(request: ApprovalRequest) -> ApprovalDraft:
         severity="normal",
         host="gateway",
         params=call.params,
+        evidence=_rewritten(action),
         asked=entry_decision(request.judgement),
         snapshot_digest=action.snapshot,
         trace_id=call.trace_id,
         sensitive_fields=request.sensitive,
     )
+
+
+def _rewritten(action: Action) -> list[dict[str, str]]:
+    """Say which params are not as the agent sent them."""
+    return [
+        {"code": "hook_rewrote", "text": f"{change['member']}: {change['kind']} by {change['plugin']}"}
+        for change in action.hook_changes
+    ]
 
 
 def _with_command(draft: ApprovalDraft, request: ApprovalRequest, verdict: ExecVerdict) -> ApprovalDraft:
@@ -130,7 +139,10 @@ def _with_command(draft: ApprovalDraft, request: ApprovalRequest, verdict: ExecV
         argv=action.argv or (),
         resolved_path=action.executable,
         cwd=action.cwd,
-        evidence=[{"code": hint.code, "text": hint.text} for hint in (*verdict.evidence, *verdict.risks)],
+        evidence=[
+            *draft.evidence,
+            *({"code": hint.code, "text": hint.text} for hint in (*verdict.evidence, *verdict.risks)),
+        ],
         warnings=[verdict.message] if verdict.outcome == "ask" else [],
         decisions=[each for each in Decision if verdict.may_be_remembered or each != Decision.ALLOW_ALWAYS],
     )

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from apps.audit.drafts import EntryDecision
+
 EVIL = "<script>alert(1)</script>\u202e\u200b\x07"
 
 
@@ -103,3 +105,23 @@ def test_a_pattern_says_what_it_would_also_have_covered(
     first, anything = part.split("<hx-partial")[1:]
     assert "also covers 1 past call" in first
     assert "also covers 2 past calls" in anything
+
+
+def test_a_tool_that_a_plugin_asks_about_shows_why_with_which_params_and_what_was_changed(
+    client_of: Callable[..., Client], operator: Any, ask: Callable[..., Any]
+) -> None:
+    approval = ask(
+        kind="tool",
+        tool="write",
+        title=f"Write {EVIL}",
+        params={"path": "notes.txt"},
+        command="",
+        argv=(),
+        evidence=[{"code": "hook_rewrote", "text": "path: changed by acme"}],
+        asked=EntryDecision(verdict="ask", layer="hooks", rule="acme", reason="a gate"),
+        decisions=["allow-once", "deny"],
+    )
+    part = card(client_of(operator), approval)
+    for text in ("wants to use", "notes.txt", "a gate", "acme", "Changed by a plugin", "Allow always is off here."):
+        assert text in part
+    assert "<script>" not in part

@@ -58,3 +58,15 @@ def test_an_unknown_call_and_one_of_another_environment_are_not_found(
     browser = client_of(auditor)
     assert browser.get("/audit/calls/call_00000000000000000000000000/").status_code == 404
     assert browser.get(path(called(environment="staging"))).status_code == 404
+
+
+def test_what_hooks_changed_stands_member_by_member(
+    client_of: Callable[..., Client], auditor: Any, called: Callable[..., Any]
+) -> None:
+    changes = [
+        {"plugin": "acme", "member": "path", "kind": "changed", "before": "<b>one</b>", "after": "two"},
+        {"plugin": "acme", "member": "limit", "kind": "added", "after": 200},
+    ]
+    page = client_of(auditor).get(path(called(changes={"hooks": changes}))).content.decode()
+    for text in ("Changes by hooks", "acme", "limit", "200", "&lt;b&gt;one"):
+        assert text in page

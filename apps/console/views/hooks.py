@@ -189,4 +189,8 @@ def hook_trial(request: ConsoleRequest, name: str) -> HttpResponse:
 
 
 def _rights(request: ConsoleRequest) -> dict[str, Any]:
-    return writing(request) | {"may_publish": may(request.user, Permission.PUBLISH)}
+    rights = {
+        "may_publish": may(request.user, Permission.PUBLISH),
+        "may_audit": may(request.user, Permission.AUDIT_READ),
+    }
+    return writing(request) | rights

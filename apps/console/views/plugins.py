@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
-from apps.accounts.access import Permission
+from apps.accounts.access import Permission, may
 from apps.console import catalogue as shown
 from apps.console.answers import status_of
 from apps.console.gate import ConsoleRequest, gate
@@ -86,4 +86,5 @@ def _context(request: ConsoleRequest, record: "shown.PluginRecord") -> dict[str,
         "references": shown.shown_references(references_to(environment, [record.key])),
         "rows": hook_rows(environment, record),
         "failures": failures_shown(environment, record),
+        "may_audit": may(request.user, Permission.AUDIT_READ),
     }
