@@ -315,6 +315,8 @@ SPECTACULAR_SETTINGS = {
         "SourceKindEnum": "apps.registry.models.SourceKind",
         "RunStateEnum": "apps.registry.models.RunState",
         "DriftStateEnum": "apps.registry.models.DriftState",
+        "HookKindEnum": "apps.registry.models.HookKind",
+        "HookFailureKindEnum": "apps.registry.models.HookFailureKind",
         "DifferenceKindEnum": "apps.registry.differences.KINDS",
     },
     "SCHEMA_PATH_PREFIX": "/api/v1",

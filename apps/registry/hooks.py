@@ -156,8 +156,9 @@ async def target_ask(
     name: EventName = event_name(event)
     if isinstance(target, PluginPlace):
         return await workers.ask(key, target, name, event_json(event))
-    call_id = show_id("call", uuid.UUID(event.call_id))
-    return await ask_webhook(target, name, event_json(event), call_id=call_id, time_limit_ms=limit_ms, resolve=resolve)
+    return await ask_webhook(
+        target, name, event_json(event), call_id=event.call_id, time_limit_ms=limit_ms, resolve=resolve
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,7 +186,12 @@ def hook_try(hook: Hook, *, tool: str, params: Mapping[str, Any], resolve: Resol
 def made_up_event(hook: Hook, tool: str, params: Mapping[str, Any]) -> BeforeEvent | AfterEvent:
     """Make an event of a call that nobody makes."""
     facts = {"environment": hook.environment.slug, "trial": True}
-    common: dict[str, Any] = {"tool": tool, "params": dict(params), "call_id": str(new_id()), "facts": facts}
+    common: dict[str, Any] = {
+        "tool": tool,
+        "params": dict(params),
+        "call_id": show_id("call", new_id()),
+        "facts": facts,
+    }
     if hook.event == HookMoment.BEFORE:
         return BeforeEvent(**common)
     return AfterEvent(**common, duration_ms=0, result={"content": []})

@@ -40,6 +40,7 @@ class BeforeEvent:
 
     Args:
         params: any JSON; handlers see an empty object in place of what is none.
+        call_id: as people find it in the audit.
         facts: agent, session and the like, JSON.
     """
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from apps.firewall.identifiers import show_id
 from apps.firewall.runtime.facts import known_facts
 from apps.firewall.runtime.hooks import AfterEvent, Hook, HookRules, after_tool_call, runtime_rules
 from apps.firewall.runtime.ports import Hooks
@@ -11,7 +12,7 @@ from apps.firewall.tools.running import ToolOutcome
 
 async def after_hooks_stage(run: Run) -> None:
     """Begin to tell after-hooks of a call that ran."""
-    if run.tool is None or run.snapshot is None or run.outcome is None:
+    if run.tool is None or run.snapshot is None or run.outcome is None or not run.is_intended:
         return
     port = run.ports.hooks
     hooks = port.after(run.call.environment, run.tool.name)
@@ -35,6 +36,6 @@ def _event(run: Run, port: Hooks, outcome: ToolOutcome, duration_ms: int) -> Aft
         duration_ms=duration_ms,
         result=None if result is None else port.masked(result, run.sensitive),
         error=None if outcome.error is None else port.masked(dict(outcome.error), run.sensitive),
-        call_id=str(run.call.id),
+        call_id=show_id("call", run.call.id),
         facts=known_facts(run.call),
     )

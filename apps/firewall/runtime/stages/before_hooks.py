@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from apps.firewall.identifiers import show_id
 from apps.firewall.runtime.call import RefusedError
 from apps.firewall.runtime.facts import known_facts
 from apps.firewall.runtime.hooks import BeforeEvent, BeforeOutcome, Rewrite, before_tool_call, runtime_rules
@@ -26,7 +27,7 @@ async def before_hooks_stage(run: Run) -> None:
     event = BeforeEvent(
         tool=run.tool.name,
         params=dict(run.call.params),
-        call_id=str(run.call.id),
+        call_id=show_id("call", run.call.id),
         facts=known_facts(run.call),
     )
     rules = runtime_rules(run.snapshot.dialect, is_strict=port.is_strict)
