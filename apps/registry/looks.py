@@ -18,6 +18,7 @@ from apps.firewall.tools.discovery.remote import look_remote
 from apps.firewall.tools.discovery.tool_file import look_tool_file
 from apps.firewall.tools.python_tools import PythonTools
 from apps.registry.models import DiscoverySource, SourceKind
+from apps.registry.sandboxing import installation_sandbox
 from apps.registry.source_settings import source_connection
 
 LOOK_LIMIT_S: Final = 180.0
@@ -26,7 +27,8 @@ LOOK_LIMIT_S: Final = 180.0
 @lru_cache(maxsize=1)
 def python_tools() -> PythonTools:
     """Give what describes and runs Python tools here; keys and records of this installation are closed to them."""
-    return PythonTools(closed=(Path(settings.VAR_DIR), Path(settings.KEYS_DIR)))
+    closed = (Path(settings.VAR_DIR), Path(settings.KEYS_DIR))
+    return PythonTools(closed=closed, sandbox=installation_sandbox())
 
 
 async def _folder(connection: Connection, _etag: str) -> Look:
