@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
 from django.db import transaction
@@ -162,11 +162,6 @@ def hook_tallies_add(counts: Mapping[uuid.UUID, Mapping[str, int]], *, at: datet
     for hook_id, each in counts.items():
         added = {name: F(name) + each[name] for name in TALLIES if each.get(name)}
         HookTally.objects.filter(hook_id=hook_id).update(last_at=at, **added)
-
-
-def hook_failures_clear(*, before: timedelta, at: datetime) -> int:
-    """Forget failures that are older than a span; return how many."""
-    return HookFailure.objects.filter(at__lt=at - before).delete()[0]
 
 
 def _changed_settings(
