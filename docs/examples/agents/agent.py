@@ -54,7 +54,7 @@ FORMS = {
 
 def converse(door: httpx.Client, llm: httpx.Client, form: str, model: str, question: str, agent: str = "main") -> Any:
     """Answer a question; gives the answer and every call that was made on the way, as `POST /turns` told of it."""
-    how, calls = FORMS[form], []
+    how, calls = FORMS[form], list[Any]()
     who = {"agent": agent, "provider": how.provider, "form": form, "model": model}
     offered = door.get("/api/v1/tools", params={**who, "runnable": "true"}).raise_for_status().json()["request"]
     said = {**how.members(model), **offered, **how.question(question)}
