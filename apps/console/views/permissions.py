@@ -1,24 +1,25 @@
 """Grants of permissions: the list, one grant, and whether a call would pass."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from apps.accounts.access import Permission, require
+from apps.accounts.access import Permission
 from apps.console import agents as fields
 from apps.console import guards as shown
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.guard_forms import GrantForm
 from apps.console.situations import agent_names
 from apps.console.views.agents import environment_chosen, is_part, writing
-from apps.policies.errors import ConflictError, RecordInvalidError
-from apps.policies.selectors import draft_snapshot, permission_grants, record_get
-from apps.policies.services import permission_grant_create, record_delete, record_update
+from apps.console.views.guard_parts import guard_asked, guard_remove, guard_save
+from apps.policies.errors import RecordInvalidError
+from apps.policies.selectors import draft_snapshot, permission_grants
+from apps.policies.services import permission_grant_create
 
 if TYPE_CHECKING:
     from apps.firewall.engine.grants import Grant
@@ -67,43 +68,23 @@ def permission(request: ConsoleRequest, record_id: UUID) -> HttpResponse:
     form = GrantForm(request.POST or None, initial=GrantForm.initial_of(record), tokens=choices)
     if request.POST.get("do") == "try":
         return _tried(request, record, form)
-    status, conflict = 200, None
-    if request.method == "POST":
-        require(request.user, Permission.POLICY_WRITE)
-        status = 422
-        if form.is_valid():
-            changes = form.changes()
-            wanted = {name: each for name, each in changes.items() if request.POST.get(f"choose_{name}") != "theirs"}
-            try:
-                record_update(record, wanted, by=request.user, expected_version=form.cleaned_data["version"] or 0)
-            except ConflictError as error:
-                status, conflict = 409, shown.conflict_of(error, form)
-            except RecordInvalidError as error:
-                form.take_errors(error)
-            else:
-                messages.success(request, _("Saved to the draft."))
-                return redirect("permissions")
-    return _page(request, record, form, status=status, conflict=conflict)
+    saving = guard_save(request, record, form)
+    if saving.is_saved:
+        return redirect("permissions")
+    return _page(request, record, form, status=saving.status, conflict=saving.conflict)
 
 
 @require_POST
 @gate(Permission.POLICY_WRITE)
 def permission_delete(request: ConsoleRequest, record_id: UUID) -> HttpResponse:
     """Take a grant out of the draft."""
-    version = request.POST.get("version", "")
-    record_delete(
-        _asked(request, record_id), by=request.user, expected_version=int(version) if version.isdigit() else 0
-    )
-    messages.success(request, _("Removed from the draft."))
+    guard_remove(request, _asked(request, record_id))
     return redirect("permissions")
 
 
 def _asked(request: ConsoleRequest, record_id: UUID) -> "shown.GrantRecord":
-    found: Any = record_get(environment_chosen(request), "permission_grant", record_id)
-    if found is None:
-        raise Http404
-    grant: shown.GrantRecord = found
-    return grant
+    record: shown.GrantRecord = guard_asked(request, "permission_grant", record_id)
+    return record
 
 
 def _tried(request: ConsoleRequest, record: "shown.GrantRecord | None", form: GrantForm) -> HttpResponse:
