@@ -121,3 +121,12 @@ def test_a_result_is_filtered_before_it_leaves(server: Server, holder: Holder, a
     assert answer.json()["error"]["code"] == "content_blocked"
     assert NUMBER not in answer.text
     assert all(NUMBER not in str(entry.result) for entry in call_entries(read_id("call", answer.json()["id"])))
+
+
+def test_a_decision_knows_what_a_call_would_surely_lack(agent: httpx.Client) -> None:
+    def asked(name: str, **context: Any) -> tuple[bool, str]:
+        body = agent.post("/api/v1/decisions", json={"agent": name, "tool": "write", **context}).json()
+        return body["allowed"], body["reason"]
+
+    assert asked("bot") == (True, "allowed")  # for some paths
+    assert asked("clerk") == (False, "permission_missing")

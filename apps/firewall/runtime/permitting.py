@@ -1,9 +1,10 @@
 """What a call needs of permissions, and what the grants of a snapshot say about it."""
 
+from apps.firewall.engine.context import CallContext
 from apps.firewall.engine.permissions import Caller, Needs, PermissionAnswer, PermissionRules, Resource, caller_of
 from apps.firewall.engine.snapshot import Snapshot
 from apps.firewall.engine.source import ToolEntry
-from apps.firewall.runtime.call import Call, JsonObject
+from apps.firewall.runtime.call import JsonObject
 from apps.firewall.runtime.definitions import definition_of
 from apps.firewall.tools.resources import resources_of
 from apps.firewall.tools.sensitive import hider
@@ -49,11 +50,14 @@ def asks(tool: ToolEntry) -> bool:
     return bool((tool.traits or {}).get("permissions"))
 
 
-def caller_in(snapshot: Snapshot, call: Call, *, role: str = "") -> Caller:
+def caller_in(snapshot: Snapshot, context: CallContext, *, agent: str, actor: str, role: str = "") -> Caller:
     """Say who makes a call, as grants are compared with it.
 
+    Args:
+        agent, actor: as of a `Call`.
+        role: of its requester, now.
     Raises:
         ResolutionError: nothing can be decided in the call's context.
     """
-    token = call.actor.removeprefix(TOKEN) if call.actor.startswith(TOKEN) else ""
-    return caller_of(snapshot.engine, call.context, agent=call.agent, token=token, role=role)
+    token = actor.removeprefix(TOKEN) if actor.startswith(TOKEN) else ""
+    return caller_of(snapshot.engine, context, agent=agent, token=token, role=role)

@@ -6,16 +6,22 @@ from typing import Any
 
 from apps.accounts.access import Permission
 from apps.firewall.engine.decide import decide
+from apps.firewall.engine.permissions import PermissionAnswer
 from apps.firewall.engine.snapshot import Snapshot
+from apps.firewall.runtime.permitting import asks, caller_in, permission_answers
 from apps.firewall.runtime.ports import Standing
+from apps.firewall.runtime.stages.permissions import MISSING
 from apps.gateway.counters import counters
+from apps.gateway.database import in_database
 from apps.gateway.lifecycle import Gateway
+from apps.gateway.roles import role_of
 from apps.gateway.runtime_api.http import Problem, Request, mistakes
 from apps.gateway.runtime_api.reading import Asker, Details, environment_of, read_asker, require
 from apps.gateway.tokens import TokenGrant
 
 BATCH_LIMIT = 1000
 StandingOf = Callable[[str], Standing | None]
+MissingOf = Callable[[Snapshot, Asker, str], PermissionAnswer | None]
 
 
 async def ask(current: Gateway, grant: TokenGrant, request: Request, _: str) -> tuple[int, Any]:
@@ -25,9 +31,12 @@ async def ask(current: Gateway, grant: TokenGrant, request: Request, _: str) -> 
     environment = environment_of(current, grant, body)
     snapshot = current.snapshots.live(environment)
     may_explain = grant.may(Permission.EXPLAIN)
+    asks_for_roles = snapshot is not None and snapshot.permissions.ask_for_roles
+    role = await in_database(role_of, grant.requester) if asks_for_roles else ""
+    missing = partial(_missing, grant.actor, role)
 
     def answer(asker: Asker) -> dict[str, Any]:
-        return _answer(snapshot, asker, may_explain, partial(current.tool_states.standing, environment))
+        return _answer(snapshot, asker, may_explain, partial(current.tool_states.standing, environment), missing)
 
     if "decisions" not in body:
         details: Details = []
@@ -58,7 +67,19 @@ def _digest(snapshot: Snapshot | None) -> str | None:
     return None if snapshot is None else snapshot.digest
 
 
-def _answer(snapshot: Snapshot | None, asker: Asker, may_explain: bool, standing: StandingOf) -> dict[str, Any]:
+def _missing(actor: str, role: str, snapshot: Snapshot, asker: Asker, name: str) -> PermissionAnswer | None:
+    """Find a permission that a call of a tool would lack whatever its params."""
+    tool = snapshot.tool(name)
+    if tool is None or not asks(tool):
+        return None
+    caller = caller_in(snapshot, asker.context, agent=asker.agent, actor=actor, role=role)
+    answers = permission_answers(snapshot.permissions, tool, caller, None)
+    return next((each for each in answers if each.verdict == "missing"), None)
+
+
+def _answer(
+    snapshot: Snapshot | None, asker: Asker, may_explain: bool, standing: StandingOf, missing: MissingOf
+) -> dict[str, Any]:
     """Say yes or no. Why is told to tokens with the right to explain; to others a tool that exists and one that does
     not look the same."""
     if snapshot is None:
@@ -69,6 +90,11 @@ def _answer(snapshot: Snapshot | None, asker: Asker, may_explain: bool, standing
     if stands is not None and stands.code:
         counters.add("decisions.denied")
         return {"tool": asker.tool, "allowed": False, "reason": stands.code, "message": stands.message}
+    lacking = missing(snapshot, asker, decision.tool) if decision.allowed else None
+    if lacking is not None:
+        counters.add("decisions.denied")
+        message = f"{lacking.reason}: needs {lacking.remedy}"
+        return {"tool": asker.tool, "allowed": False, "reason": MISSING, "message": message}
     counters.add("decisions.allowed" if decision.allowed else "decisions.denied")
     answer: dict[str, Any] = {
         "tool": asker.tool,

@@ -15,7 +15,7 @@ async def permissions_stage(run: Run) -> None:
         return
     rules = run.snapshot.permissions
     role = await run.ports.people.role(run.call.requester) if rules.ask_for_roles else ""
-    caller = caller_in(run.snapshot, run.call, role=role)
+    caller = caller_in(run.snapshot, run.call.context, agent=run.call.agent, actor=run.call.actor, role=role)
     try:
         answers = permission_answers(rules, run.tool, caller, run.call.params, sensitive=run.sensitive)
     except ResourceUnreadableError as exc:
