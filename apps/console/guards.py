@@ -16,7 +16,7 @@ from apps.console.agents import conflict_of as sides_of
 from apps.console.situations import Choice, Situation, agent_names, choices_of
 from apps.firewall.engine.answers import Decision
 from apps.firewall.engine.content import ContentFilter, ContentRules, Filtered
-from apps.firewall.engine.context import ContextError
+from apps.firewall.engine.context import CallContext, ContextError
 from apps.firewall.engine.decide import decide
 from apps.firewall.engine.dialect import dialect_named
 from apps.firewall.engine.grants import Grant
@@ -143,7 +143,7 @@ def _limits(resources: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ShownAnswer:
-    """What the grants say about one permission."""
+    """What the grants say about one permission that a tool asks for."""
 
     answer: PermissionAnswer
 
@@ -185,6 +185,18 @@ class PermissionTrial:
             return "deny"
         tones = {each.css for each in self.answers}
         return next((tone for tone in ("deny", "ask") if tone in tones), "allow")
+
+
+def permissions_in(snapshot: Snapshot, context: CallContext, name: str) -> list[ShownAnswer]:
+    """Say what the grants of a snapshot say about a tool in a context, whatever its params."""
+    tool = snapshot.tool(name)
+    if tool is None or not asks(tool):
+        return []
+    try:
+        caller = caller_of(snapshot.engine, context)
+    except ResolutionError:
+        return []  # the decision says why nothing can be said here
+    return [ShownAnswer(answer) for answer in permission_answers(snapshot.permissions, tool, caller, None)]
 
 
 def permission_trial(snapshot: Snapshot, given: "QueryDict", *, unsaved: Grant | None = None) -> PermissionTrial:

@@ -21,6 +21,7 @@ from apps.console.tool_reach import AgentReach
 from apps.console.tool_words import EXECUTORS, Word, state_word
 from apps.firewall.tools.definition import Definition
 from apps.firewall.tools.definition_json import DefinitionInvalidError
+from apps.firewall.tools.resources import resources_named
 from apps.registry.definitions import tool_definition
 from apps.registry.lifecycle import MOVES
 
@@ -124,6 +125,7 @@ def _facts(definition: Definition) -> list[tuple[str, str]]:
         (_("Category"), definition.category),
         (_("Tags"), ", ".join(definition.tags)),
         (_("Permissions"), ", ".join(definition.permissions)),
+        (_("Resources"), ", ".join(f"{kind} {place}" for kind, place in resources_named(definition))),
         (_("Needs"), ", ".join(definition.dependencies)),
         (_("Time limit"), "" if limit is None else _("%(number)s ms") % {"number": limit}),
         (_("Other params"), extra.get(definition.extra_params or "", "")),

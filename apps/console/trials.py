@@ -108,8 +108,10 @@ def first_trial(snapshot: Snapshot | None, name: str, definition: Definition | N
     )
 
 
-def tried(environment: "Environment", snapshot: Snapshot, definition: Definition, given: QueryDict) -> Trial:
-    """Rehearse what was typed."""
+def tried(
+    environment: "Environment", snapshot: Snapshot, definition: Definition, given: QueryDict, *, by: "User"
+) -> Trial:
+    """Rehearse what was typed, as a call of whoever typed it."""
     as_json = given.get("as") == "json"
     texts = read_texts(definition, given)
     raw = given.get(RAW, "")[:TEXT_LIMIT]
@@ -117,7 +119,7 @@ def tried(environment: "Environment", snapshot: Snapshot, definition: Definition
     situation, mistake = _situation(given)
     outcome = None
     if not mistake:
-        call = call_of(environment, definition.name, situation, params)
+        call = call_of(environment, definition.name, situation, params, by=by)
         outcome = _outcome(snapshot, call_rehearse(call, snapshot, environment))
         unread = {problem["path"] for problem in problems}
         problems = [*problems, *(each for each in outcome.rehearsal.problems if each["path"] not in unread)]

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from django.utils.translation import gettext as _
 
+from apps.console.guards import ShownAnswer, permissions_in
 from apps.console.layers import layer_name, page_of
 from apps.console.situations import Situation
 from apps.firewall.engine.answers import Decision, Explanation, Step
@@ -181,6 +182,7 @@ class Trace:
     decision: Decision
     verdict: Verdict
     steps: tuple[TraceStep, ...]
+    permissions: tuple[ShownAnswer, ...] = ()
 
     @property
     def decider(self) -> TraceStep | None:
@@ -206,7 +208,7 @@ def trace_of(snapshot: Snapshot, answer: Answer, tool: str, pages: frozenset[str
         for step in explain_tool(snapshot, answer.context, tool)
     )
     verdict = answer.verdicts.get(decision.tool) or Verdict("deny", rule=decision.reason)
-    return Trace(answer, decision, verdict, steps)
+    return Trace(answer, decision, verdict, steps, tuple(permissions_in(snapshot, answer.context, decision.tool)))
 
 
 def _facts(answer: Answer) -> Iterator[tuple[str, str, bool]]:

@@ -180,8 +180,28 @@ def test_a_call_is_tried_with_the_grant_as_it_is_typed(client_of: ClientOf, gran
     assert grant.resources == {"database": ["orders"]}
 
 
+def test_the_explorer_says_which_permissions_are_granted(
+    client_of: ClientOf, grant: PermissionGrant, viewer: Any
+) -> None:
+    browser = client_of(viewer)
+
+    def traced(agent: str) -> list[tuple[str, str]]:
+        asked = {"agent": agent, "tool": "orders_query", "at": "draft"}
+        (trace,) = browser.get("/explorer/", asked).context["traces"]
+        return [(each.answer.permission, each.answer.verdict) for each in trace.permissions]
+
+    assert traced("ops-runner") == [("db:read", "depends")]
+    assert traced("main") == [("db:read", "missing")]
+
+
 def test_a_grant_that_is_gone_or_of_another_kind_is_not_there(client_of: ClientOf, asking: Any, admin: Any) -> None:
     assert client_of(admin).get(f"/permissions/{asking.pk}/").status_code == 404
+
+
+def test_the_page_of_a_tool_names_what_it_asks_for(client_of: ClientOf, asking: Any, viewer: Any) -> None:
+    text = client_of(viewer).get("/tools/orders_query/").content.decode()
+
+    assert "db:read" in text and "database database" in text
 
 
 def test_the_review_shows_the_grant(client_of: ClientOf, grant: PermissionGrant, viewer: Any) -> None:

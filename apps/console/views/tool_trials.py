@@ -16,6 +16,7 @@ from apps.console.views.tools import tool_asked, tool_context
 from apps.firewall.errors import FirewallError
 from apps.firewall.identifiers import show_id
 from apps.firewall.runtime.definitions import definition_of
+from apps.gateway.progress import call_progress
 from apps.gateway.trials import call_make
 from apps.policies.selectors import live_snapshot
 
@@ -33,7 +34,7 @@ def tool_try(request: ConsoleRequest, name: str) -> HttpResponse:
     entry = None if snapshot is None else snapshot.tool(record.name)
     if snapshot is None or entry is None:
         raise Http404
-    trial = shown.tried(environment, snapshot, definition_of(entry), request.POST)
+    trial = shown.tried(environment, snapshot, definition_of(entry), request.POST, by=request.user)
     context: dict[str, Any] = {"trial": trial}
     runs = trial.outcome is not None and trial.outcome.rehearsal.runs and not trial.problems
     if wanted == "ask" and runs:
@@ -54,7 +55,9 @@ def _made(request: ConsoleRequest, record: "page.ToolRecord", trial: shown.Trial
 
 
 def _call(call_id: UUID, dialect: str) -> dict[str, Any]:
-    return {"call": shown.call_shown(call_id, dialect), "call_id": call_id, "call_shown_id": show_id("call", call_id)}
+    call = shown.call_shown(call_id, dialect)
+    news = call_progress(call_id) if call is not None and call.is_open else None
+    return {"call": call, "call_id": call_id, "call_shown_id": show_id("call", call_id), "news": news}
 
 
 def _answer(

@@ -33,7 +33,7 @@ class Touched:
 
 def resource_places(definition: Definition) -> tuple[str, ...]:
     """Name the params that a definition calls resources."""
-    return tuple(place for _kind, place in _places(definition))
+    return tuple(place for _kind, place in resources_named(definition))
 
 
 def resources_of(definition: Definition, params: JsonObject) -> tuple[Touched, ...]:
@@ -43,7 +43,7 @@ def resources_of(definition: Definition, params: JsonObject) -> tuple[Touched, .
         ResourceUnreadableError: a param holds something else than a text or texts, or no domain where one must stand.
     """
     found: list[Touched] = []
-    for kind, place in _places(definition):
+    for kind, place in resources_named(definition):
         for value in _values(params, place.split("."), place):
             if len(found) >= VALUES_LIMIT:
                 raise ResourceUnreadableError(f"it names more than {VALUES_LIMIT} resources", place=place)
@@ -51,7 +51,8 @@ def resources_of(definition: Definition, params: JsonObject) -> tuple[Touched, .
     return tuple(found)
 
 
-def _places(definition: Definition) -> Iterator[tuple[str, str]]:
+def resources_named(definition: Definition) -> Iterator[tuple[str, str]]:
+    """Give each kind of resource with each place among the params that names one."""
     for kind, places in definition.resources.items():
         for place in (places,) if isinstance(places, str) else places:
             yield kind, place
