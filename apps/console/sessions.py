@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from django import forms
 from django.urls import reverse
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from apps.sessions.models import Session
     from apps.sessions.tree import Branch
+
+    SessionRecord: TypeAlias = Session
 
 STATE_LABELS = {"open": _("open"), "ended": _("ended")}
 FILTERS = ("q", "state", "agent", "channel", "sender")

@@ -1,7 +1,7 @@
 """Sessions of agents: the list, one session, ending and bounding it."""
 
 import uuid
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
@@ -22,9 +22,6 @@ from apps.sessions.selectors import loop_state, session_agents, session_runs
 from apps.sessions.selectors import sessions as sessions_page
 from apps.sessions.services import session_budgets_set, session_end, session_reopen
 from apps.sessions.tree import parent_of, tree_of
-
-if TYPE_CHECKING:
-    from apps.sessions.models import Session
 
 
 @require_safe
@@ -93,25 +90,25 @@ def budgets(request: ConsoleRequest, session_id: uuid.UUID) -> HttpResponse:
     return _refused(request, found, budgets_form=form)
 
 
-def _asked(request: ConsoleRequest, session_id: uuid.UUID, *, write: bool = False) -> "Session":
+def _asked(request: ConsoleRequest, session_id: uuid.UUID, *, write: bool = False) -> "shown.SessionRecord":
     found = session_access(request.user, session_id, write=write)
     if found.environment != environment_chosen(request):
         raise Http404
     return found
 
 
-def _answer(request: ConsoleRequest, found: "Session") -> HttpResponse:
+def _answer(request: ConsoleRequest, found: "shown.SessionRecord") -> HttpResponse:
     if not request.htmx:
         return redirect("session", found.pk)
     return render(request, "console/sessions/_session.html", _page(request, found))
 
 
-def _refused(request: ConsoleRequest, found: "Session", **forms: Any) -> HttpResponse:
+def _refused(request: ConsoleRequest, found: "shown.SessionRecord", **forms: Any) -> HttpResponse:
     template = "console/sessions/_session.html" if request.htmx else "console/sessions/session.html"
     return render(request, template, _page(request, found) | forms, status=422)
 
 
-def _page(request: ConsoleRequest, found: "Session") -> dict[str, Any]:
+def _page(request: ConsoleRequest, found: "shown.SessionRecord") -> dict[str, Any]:
     may_write = may(request.user, Permission.SESSIONS_MANAGE)
     loops = loop_state(found)
     lines = list(shown.lines_of(tree_of(found), current=found.pk))
@@ -131,7 +128,7 @@ def _page(request: ConsoleRequest, found: "Session") -> dict[str, Any]:
     }
 
 
-def _calls(request: ConsoleRequest, found: "Session") -> dict[str, Any]:
+def _calls(request: ConsoleRequest, found: "shown.SessionRecord") -> dict[str, Any]:
     after = request.GET.get("after", "")
     try:
         page = calls_of(shown.calls_filter(found), after=after, limit=shown.CALLS_SHOWN)
