@@ -54,6 +54,11 @@ class Launch(NamedTuple):
     main: Callable[[], object] | None = None
     warm_up: Callable[[], object] | None = None
 
+    @property
+    def is_forking(self) -> bool:
+        """Say whether nothing is ever executed."""
+        return self.main is not None
+
 
 class NotRunError(Exception):
     """The command does not run; `ended` is how the report names it."""
@@ -86,6 +91,8 @@ def become(orders: socket.socket, launch: Launch) -> NoReturn:
         rules = landlock.ruleset(abi, launch.programs) if abi else -1
         if launch.warm_up is not None:
             launch.warm_up()
+        if launch.is_read_only and launch.is_forking:
+            mounts.make_read_only()
         order = take_order(orders)
         set_limits(order["limits"])
         os.chdir(order["cwd"])
@@ -184,7 +191,9 @@ def hold_files(order: Order, launch: Launch, rules: int) -> None:
     if any(landlock.is_beneath(order["workspace"], each) for each in launch.programs):
         rules = landlock.ruleset(abi, landlock.programs(launch.programs, order["workspace"]))
     if launch.is_read_only:
-        mounts.leave_writable(writable_of(order))
+        if not launch.is_forking:  # bubblewrap, which may have been ordered, does so by itself
+            mounts.make_read_only()
+        mounts.make_writable(writable_of(order))
         os.chdir(order["cwd"])  # the folder as it is mounted now
     landlock.allow(rules, abi, readable=order["readable"], writable=writable_of(order))
     landlock.restrict(rules)

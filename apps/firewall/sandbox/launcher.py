@@ -29,7 +29,7 @@ from apps.firewall.sandbox.bubblewrap import copy_settings
 from apps.firewall.sandbox.command import Launch
 from apps.firewall.sandbox.kernel import PR_SET_CHILD_SUBREAPER, PR_SET_DUMPABLE, prctl
 from apps.firewall.sandbox.landlock import programs
-from apps.firewall.sandbox.mounts import leave_writable
+from apps.firewall.sandbox.mounts import make_read_only, make_writable
 from apps.firewall.sandbox.seccomp import filter_bytes
 from apps.firewall.sandbox.supervisor import AWAITED, DESCRIPTORS, supervise
 from apps.firewall.sandbox.tree import children_of
@@ -142,7 +142,8 @@ def can_make_read_only(folder: str) -> bool:
     pid = os.fork()
     if pid == 0:
         with contextlib.suppress(OSError):
-            leave_writable([folder])
+            make_read_only()
+            make_writable([folder])
             os._exit(0)
         os._exit(1)
     return os.waitpid(pid, 0)[1] == 0

@@ -34,30 +34,42 @@ class Attributes(ctypes.Structure):
     )
 
 
-def leave_writable(folders: Sequence[str]) -> None:
-    """Make everything read-only to this process, and all it starts, but these folders.
+def make_read_only() -> None:
+    """Make everything read-only to this process, and all it starts.
 
     It has every power over mounts afterwards, and has to give that up.
 
     Raises:
         OSError: the kernel does not let this user do so, or not on this machine.
     """
-    numbers = NUMBERS.get(os.uname().machine)
-    if numbers is None:
-        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
-    unshare, mount = numbers
+    unshare, mount = _numbers()
     user, group = os.getuid(), os.getgid()
     prctl(PR_SET_DUMPABLE, 1)  # else its own part of /proc belongs to root
     system_call(unshare, NEW_USER | NEW_MOUNTS)
     for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
         Path(f"/proc/self/{name}").write_text(text, encoding="ascii")
     system_call(mount, b"none", b"/", None, RECURSIVE | PRIVATE, None)
+    _set_attributes(b"/", WHOLE_TREE, Attributes(set=READ_ONLY))
+
+
+def make_writable(folders: Sequence[str]) -> None:
+    """Except some folders from `make_read_only`, which was called before.
+
+    Raises:
+        OSError: one of them is not there, or is read-only to everybody.
+    """
+    _, mount = _numbers()
     for folder in folders:
         path = os.fsencode(folder)
         system_call(mount, path, path, None, BIND | RECURSIVE, None)
-    _set_attributes(b"/", WHOLE_TREE, Attributes(set=READ_ONLY))
-    for folder in folders:
-        _set_attributes(os.fsencode(folder), 0, Attributes(clear=READ_ONLY))
+        _set_attributes(path, 0, Attributes(clear=READ_ONLY))
+
+
+def _numbers() -> tuple[int, int]:
+    numbers = NUMBERS.get(os.uname().machine)
+    if numbers is None:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+    return numbers
 
 
 def _set_attributes(path: bytes, flags: int, attributes: Attributes) -> None:
@@ -67,7 +79,8 @@ def _set_attributes(path: bytes, flags: int, attributes: Attributes) -> None:
 
 if __name__ == "__main__":
     try:
-        leave_writable(sys.argv[1:])
+        make_read_only()
+        make_writable(sys.argv[1:])
         Path(sys.argv[1], "trial").touch()
     except OSError as exc:
         sys.exit(exc.strerror)
