@@ -37,6 +37,7 @@ RARE: Final = frozenset(
         "start_timeout_ms",
     }
 )
+USUAL_OF_OWN: Final = frozenset({"allow_domains", "deny_domains"})
 SECRETS: Final = f"{PREFIX}secrets"
 """Field of the texts that configs of the tools found name; such sources have no other secrets."""
 WITH_SECRETS: Final = frozenset({SourceKind.FILE, SourceKind.FOLDER, SourceKind.ENTRY_POINTS})
@@ -175,7 +176,7 @@ class SettingsForm(ConsoleForm):
 
     @property
     def rare(self) -> frozenset[str]:
-        return RARE
+        return RARE - USUAL_OF_OWN if self.kind == SourceKind.OWN_HTTP else RARE
 
     @property
     def _setting_names(self) -> list[str]:
