@@ -41,6 +41,7 @@ async def run_file_order(
         stdin=json.dumps(order).encode(),
         workspace=root if writes else place.root,
         readable=(str(PROGRAM.parent), root),
+        network=False,
     )
     return _outcome(ran)
 

@@ -184,3 +184,22 @@ async def test_a_command_that_takes_too_long_is_a_failed_call_that_says_why(plac
 async def test_exec_without_a_judged_command_runs_nothing(place: Place) -> None:
     assert code(await call("exec", place, command="touch made")) == "command_missing"
     assert list(Path(place.root).iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("tool", "params"),
+    [("edit", {}), ("edit", {"path": "a"}), ("edit", {"path": "a", "edits": [{}]}), ("apply_patch", {"patch": "x"})],
+)
+async def test_params_that_nobody_checked_are_told_of(place: Place, tool: str, params: dict[str, Any]) -> None:
+    assert code(await call(tool, place, **params)) == "params_incomplete"
+
+
+@pytest.mark.parametrize(
+    "params", [{"edits": [{"oldText": "one", "newText": "1"}]}, {"oldText": "one", "newText": "1"}], ids=["new", "old"]
+)
+async def test_edit_takes_the_params_of_both_releases(place: Place, params: dict[str, Any]) -> None:
+    Path(place.root, "a").write_text("one\n")
+
+    await call("edit", place, path="a", **params)
+
+    assert Path(place.root, "a").read_text() == "1\n"

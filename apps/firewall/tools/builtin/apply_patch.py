@@ -2,7 +2,7 @@
 
 from apps.firewall.tools.definition import Definition, JsonObject
 from apps.firewall.tools.file_orders import run_file_order
-from apps.firewall.tools.running import Command, Place, ToolOutcome
+from apps.firewall.tools.running import Command, Place, ToolOutcome, failed
 
 DEFINITION = Definition(
     name="apply_patch",
@@ -28,4 +28,7 @@ DEFINITION = Definition(
 
 
 async def run(params: JsonObject, place: Place, command: Command | None = None) -> ToolOutcome:  # noqa: ARG001
-    return await run_file_order("apply_patch", {"patch": params["input"]}, place)
+    patch = params.get("input")
+    if not isinstance(patch, str):  # a snapshot that was published before the tool ran here holds no schema of it
+        return failed("params_incomplete", "`apply_patch` needs `input`, a text")
+    return await run_file_order("apply_patch", {"patch": patch}, place)

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from apps.firewall.tools.definition import Definition, JsonObject
 from apps.firewall.tools.file_orders import run_file_order
-from apps.firewall.tools.running import Command, Place, ToolOutcome
+from apps.firewall.tools.running import Command, Place, ToolOutcome, failed
 
 TEXT_CHARACTERS: Final = 1_000_000
 _PATH: Final = {
@@ -64,5 +64,9 @@ OLDER_DEFINITION = replace(
 
 
 async def run(params: JsonObject, place: Place, command: Command | None = None) -> ToolOutcome:  # noqa: ARG001
-    edits = params.get("edits") or [{"oldText": params["oldText"], "newText": params["newText"]}]
+    pairs = params.get("edits") or [params]
+    if not all(isinstance(params.get("path"), str) and {"oldText", "newText"} <= each.keys() for each in pairs):
+        # A snapshot that was published before the tool ran here holds no schema of it.
+        return failed("params_incomplete", "`edit` needs `path` and `edits`, each with `oldText` and `newText`")
+    edits = [{name: each[name] for name in ("oldText", "newText")} for each in pairs]
     return await run_file_order("edit", {"path": params["path"], "edits": edits}, place)
