@@ -1,5 +1,6 @@
 """News of a running call: by long poll, in their order, masked, and gone when the call has ended."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,8 @@ import pytest
 
 from apps.gateway.models import CallProgress
 from tests.gateway.conftest import call
+from tests.gateway.server import Server
+from tests.gateway.test_call_events import listen, secret_of
 from tests.gateway.test_decisions import eventually
 from tests.gateway.test_publications import published, publishing  # noqa: F401 (a fixture)
 from tests.gateway.test_python_tools import BOT, bot, looked, offered  # noqa: F401 (a fixture)
@@ -17,6 +20,7 @@ SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
 
 TOOLS = f'''
 import time
+import json
 from pathlib import Path
 
 from openclaw_admin.tools import ToolContext, tool
@@ -37,6 +41,7 @@ def walk(context: ToolContext) -> dict:
 def test_a_caller_hears_news_until_the_call_ends(
     environment: Any,
     bot: httpx.Client,  # noqa: F811
+    publishing: Server,  # noqa: F811
     tmp_path: Path,
 ) -> None:
     folder = tmp_path / "tools"
@@ -54,6 +59,10 @@ def test_a_caller_hears_news_until_the_call_ends(
     news = [each.json()["progress"] for each in (first, second)]
     assert news[0]["number"] < news[1]["number"] and news[0]["done"] < news[1]["done"]
     assert SECRET not in first.text and news[0]["message"].startswith("with [masked 44 characters")
+
+    with listen(publishing, begun.json()["id"], secret_of(bot)) as socket:
+        seen = [json.loads(socket.recv(timeout=20))["progress"]["number"] for _ in range(2)]
+    assert seen[0] < seen[1]
 
     assert call(bot, "write", {"path": "enough", "content": ""}).json()["status"] == "completed"
     ended = bot.get(where, params={"wait": 20_000}).json()
