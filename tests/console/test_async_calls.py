@@ -61,7 +61,7 @@ def test_it_lists_where_each_call_is(client_of: Callable[..., Client], operator:
     calls_claim(boot=boot_id(), at=timezone.now(), limit=1)
     done = queued(tool="second_tool")
     calls_claim(boot=boot_id(), at=timezone.now(), limit=1)
-    call_end(done.pk, "completed", at=timezone.now())
+    call_end(done.pk, "completed", environment="production", at=timezone.now())
     queued(tool="third_tool")
 
     page = text(client_of(operator).get(URL))

@@ -1,6 +1,7 @@
 """Telling the workers that there is work. A message that is lost costs seconds: the sweeper rings again."""
 
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import structlog
@@ -10,12 +11,13 @@ from kombu.exceptions import OperationalError
 log = structlog.get_logger(__name__)
 
 TAKE = "gateway.calls_take"
+PAUSE_S = 0.05
 
 
 class Bell:
     """Rings from a thread of its own, so that a broker that does not answer keeps nobody waiting.
 
-    Rings that come while one is on its way to the broker are one more ring, not many.
+    Rings that come shortly after another are one more ring, not many: whoever hears it takes all there is.
     """
 
     def __init__(self) -> None:
@@ -40,6 +42,7 @@ class Bell:
             current_app.send_task(TAKE, retry=False, ignore_result=True, expires=60)
         except (OperationalError, OSError) as exc:
             log.warning("bell.not_heard", error=type(exc).__name__)
+        time.sleep(PAUSE_S)
 
 
 bell = Bell()

@@ -35,6 +35,7 @@ class Claimed:
     call_id: UUID
     action: Action
     approval_id: UUID | None = None
+    has_callback: bool = False
 
 
 def call_put(call: Call, waiting: Waiting, *, environment: Environment, sender: str, at: datetime) -> None:
@@ -104,31 +105,36 @@ def calls_claim(*, boot: UUID, at: datetime, limit: int) -> list[Claimed]:
         boot: the runner's (`audit.services.boot_id`): should it die, the sweeper knows.
     """
     with transaction.atomic():
-        return list(_claimed(boot, at, limit))
+        claimed = list(_claimed(at, limit))
+        taken = AsyncCall.objects.filter(pk__in=[each.call_id for each in claimed])
+        taken.update(state=State.RUNNING, claimed_at=at, claimed_by=boot, sealed_action=None)
+        for each in claimed:
+            announce(CHANGED, id=each.call_id, environment=each.action.environment)
+        return claimed
 
 
-def _claimed(boot: UUID, at: datetime, limit: int) -> Iterator[Claimed]:
+def _claimed(at: datetime, limit: int) -> Iterator[Claimed]:
     rows = AsyncCall.objects.select_for_update(skip_locked=True, of=("self",)).select_related("environment")
     for row in rows.filter(state=State.QUEUED).order_by("queued_at", "id")[:limit]:
-        sealed, row.sealed_action = row.sealed_action, None
         try:
-            action = unsealed_action(row.pk, bytes(sealed or b"")).action
+            action = unsealed_action(row.pk, bytes(row.sealed_action or b"")).action
         except KeyFailureError as exc:  # the key was changed: it cannot run, and says so
-            row.sealed_action = sealed
             call_close(row, "failed", at=at, code=exc.code, message=f"it did not run: {exc.message}")
             continue
-        row.state, row.claimed_at, row.claimed_by = State.RUNNING, at, boot
-        row.save(update_fields=["state", "claimed_at", "claimed_by", "sealed_action"])
-        _changed(row)
-        yield Claimed(call_id=row.pk, action=action, approval_id=row.approval_id)
+        has_callback = row.callback == Callback.WAITING
+        yield Claimed(call_id=row.pk, action=action, approval_id=row.approval_id, has_callback=has_callback)
 
 
-def call_end(call_id: UUID, outcome: str, *, code: str = "", at: datetime) -> None:
-    """Say that a claimed call has ended; its outcome is on record already. Harmless to repeat."""
+def call_end(call_id: UUID, outcome: str, *, environment: str, code: str = "", at: datetime) -> None:
+    """Say that a claimed call has ended; its outcome is on record already. Harmless to repeat.
+
+    Args:
+        environment: slug, of the call.
+    """
     with transaction.atomic():
-        row = locked(call_id)
-        if row is not None and row.state == State.RUNNING:
-            _done(row, outcome, code, at)
+        running = AsyncCall.objects.filter(pk=call_id, state=State.RUNNING)
+        if running.update(state=State.DONE, outcome=outcome, error_code=code, ended_at=at, callback_due_at=at):
+            announce(CHANGED, id=call_id, environment=environment)
 
 
 def call_close(row: AsyncCall, outcome: str, *, code: str, message: str, at: datetime) -> None:

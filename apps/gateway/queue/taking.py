@@ -28,32 +28,44 @@ class Taker:
         self._callbacks = callbacks
         self._running: set[UUID] = set()
         self._claiming = asyncio.Lock()
+        self._is_wanted = False
 
     async def take(self) -> int:
-        """Claim and start what waits.
+        """Claim and start what waits; who comes while another looks has that one look once more.
 
         Returns:
             How many calls were begun.
         """
+        self._is_wanted = True
+        if self._claiming.locked():
+            return 0
+        begun = 0
         async with self._claiming:
-            room = AT_ONCE - len(self._running)
-            if room <= 0 or self._desk.is_stopping:
-                return 0
-            boot = await in_database(boot_id)
-            claimed = await in_database(calls_claim, boot=boot, at=timezone.now(), limit=room)
-            for each in claimed:
-                self._running.add(each.call_id)
-                self._desk.background(self._run(each))
-            return len(claimed)
+            while self._is_wanted:
+                self._is_wanted = False
+                begun += await self._claim()
+        return begun
+
+    async def _claim(self) -> int:
+        room = AT_ONCE - len(self._running)
+        if room <= 0 or self._desk.is_stopping:
+            return 0
+        boot = await in_database(boot_id)
+        claimed = await in_database(calls_claim, boot=boot, at=timezone.now(), limit=room)
+        for each in claimed:
+            self._running.add(each.call_id)
+            self._desk.background(self._run(each))
+        return len(claimed)
 
     async def _run(self, claimed: Claimed) -> None:
         task = self._desk.resume(claimed.action, approval_id=claimed.approval_id)
         try:
             await self._until_over(task)
-            await self._end(claimed.call_id, task)
+            await self._end(claimed, task)
         finally:
             self._running.discard(claimed.call_id)
-        self._desk.background(self._callbacks.deliver(claimed.call_id))
+        if claimed.has_callback:
+            self._desk.background(self._callbacks.deliver(claimed.call_id))
         if not self._desk.is_stopping:
             await self.take()
 
@@ -65,13 +77,22 @@ class Taker:
             except asyncio.CancelledError:
                 continue
 
-    async def _end(self, call_id: UUID, task: "asyncio.Task[CallResult]") -> None:
+    async def _end(self, claimed: Claimed, task: "asyncio.Task[CallResult]") -> None:
         """Close the row; where that fails, the sweeper closes it by what the ledger holds."""
         outcome, code = _outcome(task)
         try:
-            await asyncio.shield(in_database(call_end, call_id, outcome, code=code, at=timezone.now()))
+            await asyncio.shield(
+                in_database(
+                    call_end,
+                    claimed.call_id,
+                    outcome,
+                    environment=claimed.action.environment,
+                    code=code,
+                    at=timezone.now(),
+                )
+            )
         except (DatabaseError, FirewallError) as exc:
-            log.warning("async_call.not_ended", call=str(call_id), error=type(exc).__name__)
+            log.warning("async_call.not_ended", call=str(claimed.call_id), error=type(exc).__name__)
 
 
 def _outcome(task: "asyncio.Task[CallResult]") -> tuple[str, str]:

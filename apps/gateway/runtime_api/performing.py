@@ -111,6 +111,8 @@ async def _answer(
     if not await _is_done_or_on_record(task, call.id):
         return Performed(call.id, 202, {"id": show_id("call", call.id), "status": "running"})
     result = task.result()
+    if result.status == "queued" and time.monotonic() >= deadline:
+        return Performed(call.id, 202, {"id": show_id("call", call.id), "status": "queued"})
     if result.asked is None and result.status != "queued":
         return Performed(call.id, *_told(result))
     return Performed(call.id, *await follow(current, grant, call.id, deadline))
