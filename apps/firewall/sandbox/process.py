@@ -19,9 +19,10 @@ from apps.firewall.sandbox.forkserver import forkserver
 from apps.firewall.sandbox.landlock import confinement
 from apps.firewall.sandbox.limits import Limits
 from apps.firewall.sandbox.seccomp import seccomp_problem
-from apps.firewall.sandbox.supervised import CHUNK_BYTES, GRACE_S, Supervised
+from apps.firewall.sandbox.supervised import CHUNK_BYTES, Supervised
 
 PYTHON_SETTINGS = f"{sys.prefix}/pyvenv.cfg"
+PATIENCE_S = 15.0  # beyond the limit that the supervisor itself keeps: a launcher may have to start first
 INSTALLATION = str(Path(__file__).resolve().parents[3])
 
 Ended = Literal[
@@ -137,7 +138,7 @@ async def run_process(
     supervised = await Supervised.begin(server, has_input=stdin is not None)
     run = _Run(supervised, output_limit_bytes, watch or _kept_whole)
     try:
-        report = await run.follow(order, stdin, time_limit_s + GRACE_S)
+        report = await run.follow(order, stdin, time_limit_s + PATIENCE_S)
     finally:
         if Path(temporary).exists():  # the supervisor was killed, or could not
             await asyncio.shield(asyncio.to_thread(shutil.rmtree, temporary, ignore_errors=True))
