@@ -62,6 +62,7 @@ CONSOLE: dict[str, tuple[Need, Need]] = {
     "approval-recent": (P.APPROVALS_READ, NOBODY),
     "approval-coverage": (P.APPROVALS_READ, NOBODY),
     "approval-resolve": (NOBODY, P.APPROVALS_RESOLVE),
+    "sandbox": (P.POLICY_READ, NOBODY),
     "audit": (P.AUDIT_READ, NOBODY),
     "audit-rows": (P.AUDIT_READ, NOBODY),
     "audit-new": (P.AUDIT_READ, NOBODY),

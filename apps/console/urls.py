@@ -17,6 +17,7 @@ from apps.console.views import (
     exports,
     overview,
     publish,
+    sandbox,
     sessions,
     settings,
     snapshots,
@@ -67,6 +68,7 @@ working: list[URLPattern | URLResolver] = [
 ]
 
 auditing: list[URLPattern | URLResolver] = [
+    path("sandbox/", sandbox.sandbox, name="sandbox"),
     path("audit/", audit.audit, name="audit"),
     path("audit/rows/", audit.audit, name="audit-rows"),
     path("audit/new/", audit.new, name="audit-new"),

@@ -59,6 +59,11 @@ def tools_offered(environment: Environment) -> QuerySet[Tool]:
     return tools_of(environment).filter(offered).exclude(plugin__is_enabled=False)
 
 
+def sandbox_tools(environment: Environment) -> QuerySet[Tool]:
+    """Tools whose definitions state what they need of their sandbox."""
+    return tools_of(environment).filter(traits__has_key="sandbox").order_by("name")
+
+
 def kept_drifts() -> QuerySet[DefinitionDrift]:
     """The changes that took a tool from being offered into quarantine."""
     return DefinitionDrift.objects.filter(tool=OuterRef("pk"), state=DriftState.PENDING, tool_state__in=OFFERED_STATES)
