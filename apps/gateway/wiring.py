@@ -26,20 +26,19 @@ from apps.gateway.database import in_database
 from apps.gateway.hooks import LiveHooks
 from apps.gateway.limiting import LiveLimits
 from apps.gateway.live import LiveSnapshots
+from apps.gateway.people import QueueOfPeople, entry_decision, environment_named, sender_of
 from apps.gateway.progress import LiveProgress
 from apps.gateway.queue.port import QueueOfCalls
-from apps.gateway.people import QueueOfPeople, entry_decision, environment_named, sender_of
 from apps.gateway.roles import RolesOnRecord
 from apps.gateway.tool_states import LiveToolStates, Standings
 from apps.keys.installation import mask_key
 from apps.limits.selectors import limits_in_force
 from apps.policies.selectors import live_snapshot
 from apps.registry.looks import python_tools
+from apps.registry.sandboxing import installation_sandbox
 from apps.registry.selectors import environments, source_find
 from apps.registry.source_settings import source_connection
 from apps.registry.standing import standings
-
-QUERY_PROGRAM = str(Path(__file__).with_name("query_program.py"))
 
 
 class AuditLedger:
@@ -73,6 +72,9 @@ class AuditLedger:
                 trace_id=call.trace_id,
             )
         )
+
+
+QUERY_PROGRAM = str(Path(__file__).with_name("query_program.py"))
 
 
 def _live(slug: str) -> Snapshot | None:
@@ -118,9 +120,10 @@ def live_snapshots() -> LiveSnapshots:
 def runners(sessions: McpSessions | None = None) -> tuple[Runner, ...]:
     """Make what runs tools, one of each kind."""
     connections = SourcesOfTools()
+    sandbox = installation_sandbox()
     return (
-        BuiltinRunner(python=sys.executable),
-        ConfiguredRunner(connections, python=sys.executable, query_program=QUERY_PROGRAM),
+        BuiltinRunner(python=sys.executable, sandbox=sandbox),
+        ConfiguredRunner(connections, python=sys.executable, sandbox=sandbox, query_program=QUERY_PROGRAM),
         PythonRunner(python_tools(), connections),
         HttpRunner(connections),
         McpRunner(connections, sessions),
@@ -162,11 +165,11 @@ def ports_with(
         executor=executors(sessions),
         clock=SystemClock(),
         tool_states=tool_states,
+        people=RolesOnRecord(),
         sessions=SessionRecords(),
         limits=limits,
         hooks=hooks,
-        people=RolesOnRecord(),
-        queue=QueueOfCalls(),
         results=rules,
         progress=LiveProgress(rules),
+        queue=QueueOfCalls(),
     )
