@@ -7,7 +7,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 READMES = ("README.md", "README.zh.md")
-READ = re.compile(r"""\benv\.(?:text|flag|integer|seconds|words|networks|ports|choice|chosen|secret)\(\s*["']([A-Z][A-Z0-9_]+)["']""")
+READERS = "text|flag|integer|seconds|words|networks|ports|choice|chosen|secret"
+READ = re.compile(rf"""\benv\.(?:{READERS})\(\s*["']([A-Z][A-Z0-9_]+)["']""")
 SECRET = re.compile(r"""\benv\.secret\(\s*["']([A-Z][A-Z0-9_]+)["']""")
 ROW = re.compile(r"^\| `([A-Z][A-Z0-9_]+)`( \*)? \|", flags=re.MULTILINE)
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#]+)(?:#[^)]*)?\)")

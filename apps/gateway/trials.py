@@ -19,8 +19,8 @@ from apps.firewall.runtime.sessions import place_of
 from apps.gateway.agent_sessions import KnownSessions
 from apps.gateway.hooks import LiveHooks
 from apps.gateway.lifecycle import Gateway, gateway
-from apps.gateway.roles import role_of
 from apps.gateway.people import QueueOfPeople
+from apps.gateway.roles import role_of
 from apps.gateway.wiring import AuditLedger, executors
 from apps.registry.hooks import live_hooks
 from apps.registry.models import Environment

@@ -85,6 +85,7 @@ def test_others_are_answered_while_a_large_result_is_masked(tools: httpx.Client,
     assert (answer["status"], answer["metadata"]["truncated"]) == ("completed", True)
     assert "characters are shown]" in answer["result"]["texts"][-1] and "sk-1 " not in str(answer["result"])
     entry = Entry.objects.filter(kind="call_outcome", tool="many_secrets").get()
+    assert entry.changes is not None
     assert (entry.status, entry.changes["result"]["characters"]) == ("completed", answer["metadata"]["characters"])
     assert longest_wait[0] < max(0.6, took / 3), took
 

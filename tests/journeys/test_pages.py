@@ -9,6 +9,19 @@ import pytest
 from tests.journeys.conftest import DEMO, Installation, agent_calls, queue_of
 
 pytestmark = pytest.mark.journey
+RUNTIME_PAGES = (
+    "/sessions/",
+    "/async-calls/",
+    "/hooks/",
+    "/hook/new/",
+    "/permissions/",
+    "/permissions/new/",
+    "/filters/",
+    "/filters/new/",
+    "/limits/",
+    "/limits/new/",
+    "/sandbox/",
+)
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +56,7 @@ def test_a_command_that_a_person_denies_does_not_run(published: Installation, si
         ("admin", "/settings/"),
         ("viewer", "/agents/ops-runner/"),
         ("viewer", "/publish/"),
+        *(pytest.param("admin", path, marks=pytest.mark.slow) for path in RUNTIME_PAGES),
     ],
 )
 def test_each_page_is_open_to_everybody(published: Installation, sign_in: Any, who: str, path: str) -> None:
