@@ -10,7 +10,7 @@ from apps.audit.models import Entry
 from apps.firewall.tools.connections import SECRET
 from apps.registry import selectors, services
 from apps.registry.errors import RecordChangedError, SourceInvalidError
-from apps.registry.models import DiscoverySource, Environment, SourceKind, Tool
+from apps.registry.models import DiscoverySource, Environment, HookKind, SourceKind, Tool
 from apps.registry.source_settings import SETTINGS, secrets_shown, setting_of, source_connection
 from tests.registry.conftest import found, look, source  # noqa: F401 - fixtures
 
@@ -27,7 +27,7 @@ def paths(error: SourceInvalidError) -> set[str]:
 
 
 def test_every_kind_has_its_table_of_settings() -> None:
-    assert set(SETTINGS) == set(SourceKind)
+    assert set(SETTINGS) == {*SourceKind, *HookKind}
     for kind, settings in SETTINGS.items():
         assert len({setting.name for setting in settings}) == len(settings), kind
 

@@ -97,8 +97,10 @@ class CallbackKey(APIView):
     @extend_schema(
         operation_id="callback_key_get",
         summary="Give the public key that checks the signatures of callbacks",
+        parameters=[ENVIRONMENT],
         responses=CallbackKeySerializer,
     )
-    def get(self, request: Request) -> Response:  # noqa: ARG002 - the signature of the framework
+    def get(self, request: Request) -> Response:
+        environment_of(request)  # the key is the installation's; who asks belongs to an environment
         key = callback_public_key().decode("ascii")
         return Response({"algorithm": "ed25519", "key_id": callback_key_id(), "public_key": key})

@@ -59,7 +59,7 @@ def session(request: ConsoleRequest, session_id: uuid.UUID) -> HttpResponse:
 
 
 @require_POST
-@gate(Permission.AUDIT_READ)
+@gate(Permission.SESSIONS_MANAGE)
 def end(request: ConsoleRequest, session_id: uuid.UUID) -> HttpResponse:
     found = _asked(request, session_id, write=True)
     form = shown.EndForm(request.POST)
@@ -70,14 +70,14 @@ def end(request: ConsoleRequest, session_id: uuid.UUID) -> HttpResponse:
 
 
 @require_POST
-@gate(Permission.AUDIT_READ)
+@gate(Permission.SESSIONS_MANAGE)
 def reopen(request: ConsoleRequest, session_id: uuid.UUID) -> HttpResponse:
     found = session_reopen(_asked(request, session_id, write=True), by=request.user, at=timezone.now())
     return _answer(request, found)
 
 
 @require_POST
-@gate(Permission.AUDIT_READ)
+@gate(Permission.SESSIONS_MANAGE)
 def budgets(request: ConsoleRequest, session_id: uuid.UUID) -> HttpResponse:
     found = _asked(request, session_id, write=True)
     form = shown.BudgetsForm(request.POST)

@@ -54,7 +54,7 @@ FILES = (
     Attempt("path", "make a file in /tmp", "open(W['made'], 'w'); check_outside(W['made'])"),
     Attempt("path", "make a file in /dev/shm", "open('/dev/shm/' + W['word'], 'w'); escaped()"),
     Attempt("path", "make a program in /usr/local/bin", "open('/usr/local/bin/' + W['word'], 'w'); escaped()"),
-    Attempt("path", "list homes", "os.listdir('/root') and escaped()"),
+    Attempt("path", "list homes", "set(os.listdir('/root')) - set(W['way']) and escaped()"),
     Attempt("path", "read the hashes of passwords", _reading("'/etc/shadow'")),
     Attempt(
         "path",

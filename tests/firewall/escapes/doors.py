@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 import socket
+import sys
 import textwrap
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field, replace
@@ -111,6 +112,7 @@ async def outside(folder: Path) -> AsyncIterator[Outside]:
             "secret": str(secret),
             "other": str(secret.parent),
             "made": f"/tmp/openclaw-escape-{word}",
+            "way": [*Path(sys.prefix).parts, *Path(sys.base_prefix).parts],  # to the interpreter, which tools may use
             "word": f"openclaw-escape-{word}",
             "tcp": tcp.getsockname()[1],
             "udp": udp.getsockname()[1],

@@ -134,7 +134,9 @@ class InstalledHooks(APIView):
     @extend_schema(
         operation_id="registry_hooks_installed",
         summary="List the hooks that installed Python packages offer; none of their code is loaded",
+        parameters=[ENVIRONMENT],
         responses=InstalledPluginSerializer(many=True),
     )
-    def get(self, request: Request) -> Response:  # noqa: ARG002
+    def get(self, request: Request) -> Response:
+        environment_of(request)  # packages belong to the installation; who asks, to an environment
         return Response(InstalledPluginSerializer(installed_plugins(), many=True).data)
