@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from apps.policies.models import Publication
-from apps.policies.services import document_import, publish
+from apps.policies.selectors import permission_grants
+from apps.policies.services import document_import, permission_grant_create, publish
 from tests.gateway.server import Server
 from tests.gateway.test_decisions import Token, ask, eventually
 
@@ -22,7 +23,10 @@ def publishing(transactional_db: None, environment: Any, tmp_path: Path, setting
 
 
 def published(environment: Any, document: str) -> Publication:
+    """Publish a document. Whoever calls may do what tools ask for: here, it is other rules that are looked at."""
     document_import(environment, document, by=None)
+    if not permission_grants(environment).exists():
+        permission_grant_create(environment, "everything", by=None, permissions=["*"], agent="*")
     last = Publication.objects.filter(environment=environment).values_list("snapshot_id", flat=True).first()
     return publish(environment, by=None, message="a change", expected_live=last)
 
