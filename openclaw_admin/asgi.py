@@ -16,13 +16,16 @@ django.setup()
 
 from django.conf import settings
 
+from apps.gateway.rpc import socket as rpc_socket
 from apps.gateway.runtime_api import events
 from apps.gateway.runtime_api.app import application as agents_application
 from openclaw_admin import health, lifespan, sockets
 from openclaw_admin.requests import Application, Receive, RequestLog, Scope, Send
 from openclaw_admin.wsgi import application as wsgi_application
 
-AGENTS_PATH = re.compile(r"/api/v1/(decisions|calls)(/.*)?|/api/v1/(tools|turns)|/api/v1/approvals/[^/]+/wait")
+AGENTS_PATH = re.compile(
+    r"/api/v1/(decisions|calls)(/.*)?|/api/v1/(tools|turns|openclaw/.*|rpc/.*)|/api/v1/approvals/[^/]+/wait"
+)
 HEALTH = {"/healthz": health.healthz, "/readyz": health.readyz}
 
 django_application = WSGIMiddleware(cast("Any", wsgi_application), workers=settings.WEB_THREADS)
@@ -35,6 +38,8 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
         await lifespan.application(receive, send)
     elif scope["type"] == "websocket" and events.PATH.fullmatch(scope["path"]):
         await events.application(scope, receive, send)
+    elif scope["type"] == "websocket" and scope["path"] == rpc_socket.PATH:
+        await rpc_socket.application(scope, receive, send)
     elif scope["type"] == "websocket":
         await sockets.application(scope, receive, send)
     elif AGENTS_PATH.fullmatch(scope["path"]):

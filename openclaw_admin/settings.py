@@ -102,6 +102,8 @@ INSTALLED_APPS = [
     "apps.limits",
     "apps.policies",
     "apps.approvals",
+    "apps.openclaw_gateways",
+    "apps.halts",
     "apps.sessions",
     "apps.gateway",
     "apps.api",
@@ -217,6 +219,12 @@ SANDBOX_PROCESSES = env.integer("SANDBOX_PROCESSES", 64, minimum=2)
 SANDBOX_NETWORK = env.flag("SANDBOX_NETWORK")
 SANDBOX_PATHS = env.words("SANDBOX_PATHS")
 
+# Commands that run on when their calls have ended: how many, and how long where neither call nor policy says so.
+BACKGROUND_LIMIT = env.integer("BACKGROUND_LIMIT", 32, minimum=1, maximum=1024)
+BACKGROUND_SESSION_LIMIT = env.integer("BACKGROUND_SESSION_LIMIT", 4, minimum=1, maximum=1024)
+BACKGROUND_TIMEOUT_S = env.integer("BACKGROUND_TIMEOUT_S", 1800, minimum=1, maximum=7 * 24 * 3600)
+BACKGROUND_TIMEOUT_LIMIT_S = env.integer("BACKGROUND_TIMEOUT_LIMIT_S", 6 * 3600, minimum=1, maximum=7 * 24 * 3600)
+
 # Results of calls: what callers get where a tool says nothing else, and what the ledger keeps.
 RESULT_LIMIT = env.integer("RESULT_LIMIT", 10_000, minimum=1_000, maximum=1_000_000)
 RESULT_KEPT_BYTES = env.integer("RESULT_KEPT_BYTES", 256 * 1024, minimum=1_024, maximum=8 * 1024 * 1024)
@@ -246,6 +254,7 @@ CELERY_BEAT_SCHEDULE = {
         "gateway.slots_forget": 86400.0,
         "limits.forget": 300.0,
         "sessions.sweep": 600.0,
+        "openclaw_gateways.sweep": 60.0,
     }.items()
 }
 # What an earlier process left, asked for when the scheduler starts.

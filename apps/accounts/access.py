@@ -25,6 +25,9 @@ class Permission(StrEnum):
     EXPLAIN = "explain"
     CALLS_MAKE = "calls_make"
     DECISIONS_ASK = "decisions_ask"
+    CALLS_STOP = "calls_stop"
+    GATEWAYS_MANAGE = "gateways_manage"
+    GATEWAY_CALLS = "gateway_calls"
 
 
 Principal = User | ApiToken | AnonymousUser
@@ -42,6 +45,7 @@ PERMISSIONS: dict[str, frozenset[Permission]] = {
         Permission.SESSIONS_MANAGE,
         Permission.CALLS_MAKE,
         Permission.DECISIONS_ASK,
+        Permission.CALLS_STOP,
     },
     Role.AUDITOR: _VIEWER | {Permission.AUDIT_READ, Permission.AUDIT_EXPORT},
     Role.VIEWER: _VIEWER,

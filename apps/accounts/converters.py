@@ -65,6 +65,16 @@ class ApprovalId(IdConverter):
     regex = f"ap_{BODY}"
 
 
+class GrantId(IdConverter):
+    prefix = "grant"
+    regex = f"grant_{BODY}"
+
+
+class HaltId(IdConverter):
+    prefix = "halt"
+    regex = f"halt_{BODY}"
+
+
 class PublicationId(IdConverter):
     prefix = "pub"
     regex = f"pub_{BODY}"
@@ -95,9 +105,24 @@ class RunId(IdConverter):
     regex = f"run_{BODY}"
 
 
+class CommandId(IdConverter):
+    prefix = "proc"
+    regex = f"proc_{BODY}"
+
+
 class RateId(IdConverter):
     prefix = "rate"
     regex = f"rate_{BODY}"
+
+
+class GatewayId(IdConverter):
+    prefix = "gw"
+    regex = f"gw_{BODY}"
+
+
+class AlarmId(IdConverter):
+    prefix = "alarm"
+    regex = f"alarm_{BODY}"
 
 
 class DriftId(IdConverter):
@@ -114,14 +139,19 @@ CONVERTERS: dict[str, type[IdConverter]] = {
     "tool_id": ToolId,
     "call_id": CallId,
     "approval_id": ApprovalId,
+    "grant_id": GrantId,
+    "halt_id": HaltId,
     "publication_id": PublicationId,
     "record_id": RecordId,
     "audit_id": AuditEntryId,
     "source_id": SourceId,
     "run_id": RunId,
     "session_id": SessionId,
+    "command_id": CommandId,
     "rate_id": RateId,
     "drift_id": DriftId,
+    "gateway_id": GatewayId,
+    "alarm_id": AlarmId,
 }
 
 for _name, _converter in CONVERTERS.items():

@@ -4,7 +4,20 @@ from django.urls import path
 from drf_spectacular.views import SpectacularJSONAPIView
 
 import apps.accounts.converters  # noqa: F401 - registers <approval_id:…> and its like
-from apps.api.views import approvals, async_calls, audit, draft, environments, explain, limits, sessions, snapshots
+from apps.api.views import (
+    approvals,
+    async_calls,
+    audit,
+    draft,
+    environments,
+    explain,
+    gateways,
+    grants,
+    halts,
+    limits,
+    sessions,
+    snapshots,
+)
 from apps.api.views.records import RECORD_VIEWS
 from apps.api.views.registry import hooks, plugins, sources, tools
 
@@ -34,6 +47,12 @@ urlpatterns = [
     path("registry/drifts/<drift_id:drift_id>", sources.DriftDetail.as_view(), name="api-drift"),
     path("registry/drifts/<drift_id:drift_id>/accept", sources.DriftAccept.as_view(), name="api-drift-accept"),
     path("registry/drifts/<drift_id:drift_id>/dismiss", sources.DriftDismiss.as_view(), name="api-drift-dismiss"),
+    path("grants", grants.Grants.as_view(), name="api-grants"),
+    path("grants/<grant_id:grant_id>/revoke", grants.GrantRevoke.as_view(), name="api-grant-revoke"),
+    path("grants/<grant_id:grant_id>/narrow", grants.GrantNarrow.as_view(), name="api-grant-narrow"),
+    path("halts", halts.Halts.as_view(), name="api-halts"),
+    path("halts/<halt_id:halt_id>/ask", halts.HaltAsk.as_view(), name="api-halt-ask"),
+    path("halts/<halt_id:halt_id>/lift", halts.HaltLift.as_view(), name="api-halt-lift"),
     path("limits/rates", limits.RateLimits.as_view(), name="api-rate-limits"),
     path("limits/rates/<rate_id:rate_id>", limits.RateLimitDetail.as_view(), name="api-rate-limit"),
     path("limits/use", limits.RateUse.as_view(), name="api-rate-use"),
@@ -47,6 +66,9 @@ urlpatterns = [
     path("snapshots/<str:at>", snapshots.Snapshot.as_view(), name="api-snapshot"),
     path("publications", snapshots.Publications.as_view(), name="api-publications"),
     path("publications/rollback", snapshots.Rollback.as_view(), name="api-rollback"),
+    path("approvals/answering", approvals.Answering.as_view(), name="api-answering"),
+    path("approvals/rules", approvals.AnswerRules.as_view(), name="api-answer-rules"),
+    path("approvals/rules/<str:name>", approvals.AnswerRuleDetail.as_view(), name="api-answer-rule"),
     path("approvals", approvals.Approvals.as_view(), name="api-approvals"),
     path("approvals/<approval_id:approval_id>", approvals.ApprovalDetail.as_view(), name="api-approval"),
     path(
@@ -56,7 +78,17 @@ urlpatterns = [
     path("sessions/<session_id:session_id>", sessions.SessionDetail.as_view(), name="api-session"),
     path("sessions/<session_id:session_id>/end", sessions.SessionEnd.as_view(), name="api-session-end"),
     path("sessions/<session_id:session_id>/reopen", sessions.SessionReopen.as_view(), name="api-session-reopen"),
+    path("sessions/<session_id:session_id>/commands", sessions.SessionCommands.as_view(), name="api-session-commands"),
+    path(
+        "sessions/<session_id:session_id>/commands/<command_id:command_id>/kill",
+        sessions.SessionCommandKill.as_view(),
+        name="api-session-command-kill",
+    ),
     path("sessions/<session_id:session_id>/budgets", sessions.SessionBudgets.as_view(), name="api-session-budgets"),
+    path("gateways", gateways.Gateways.as_view(), name="api-gateways"),
+    path("gateways/enrolments", gateways.GatewayEnrolments.as_view(), name="api-gateway-enrolments"),
+    path("gateways/<gateway_id:gateway_id>", gateways.GatewayDetail.as_view(), name="api-gateway"),
+    path("gateways/alarms/<alarm_id:alarm_id>/clear", gateways.GatewayAlarmClear.as_view(), name="api-gateway-alarm"),
     path("audit/calls", audit.Calls.as_view(), name="api-audit-calls"),
     path("audit/calls/<call_id:call_id>", audit.CallDetail.as_view(), name="api-audit-call"),
     path("audit/calls/<call_id:call_id>/cancel", async_calls.CallCancel.as_view(), name="api-call-cancel"),

@@ -3,8 +3,10 @@
 from uuid import UUID
 
 from apps.accounts.access import Permission, Principal, may, may_environment, require
+from apps.accounts.models import ApiToken
 from apps.approvals.errors import ApprovalNotFoundError, GrantNotFoundError
 from apps.approvals.models import Approval, Grant
+from apps.approvals.rules import is_own
 
 
 def approval_access(principal: Principal, approval_id: UUID, *, write: bool = False) -> Approval:
@@ -17,11 +19,38 @@ def approval_access(principal: Principal, approval_id: UUID, *, write: bool = Fa
     approval = Approval.objects.select_related("environment", "decided_by").filter(pk=approval_id).first()
     if approval is None or not may_environment(principal, approval.environment.slug):
         raise ApprovalNotFoundError(approval_id)
+    if not _may_agent(principal, approval.agent):
+        raise ApprovalNotFoundError(approval_id)
     if not may(principal, Permission.APPROVALS_READ):
         raise ApprovalNotFoundError(approval_id)
     if write:
         require(principal, Permission.APPROVALS_RESOLVE)
     return approval
+
+
+def approval_seen(principal: Principal, approval_id: UUID) -> Approval:
+    """Give a request to who may see it, and to the token, or another one of the person, that asked.
+
+    Raises:
+        ApprovalNotFoundError: there is none, or its existence is not this principal's business.
+    """
+    approval = Approval.objects.select_related("environment").filter(pk=approval_id).first()
+    if approval is not None and _asked(principal, approval):
+        return approval
+    return approval_access(principal, approval_id)
+
+
+def _asked(principal: Principal, approval: Approval) -> bool:
+    return (
+        may_environment(principal, approval.environment.slug)
+        and _may_agent(principal, approval.agent)
+        and may(principal, Permission.CALLS_MAKE)
+        and is_own(approval, principal)
+    )
+
+
+def _may_agent(principal: Principal, agent: str) -> bool:
+    return not isinstance(principal, ApiToken) or not principal.agents or agent in principal.agents
 
 
 def grant_access(principal: Principal, grant_id: UUID, *, write: bool = False) -> Grant:

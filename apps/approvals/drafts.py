@@ -23,9 +23,14 @@ class ApprovalDraft:
         resolved_path: real path of the binary, for the grant that "always" would make.
         evidence: risk hints and segments, each a mapping that the page knows to draw.
         asked: the decision that led here: layer, rule and why it asks.
-        requester: actor of the person whose token made the call ("token:…", "user:…").
+        actor: whose credential made the call ("token:…", "user:…").
+        requester: actor of the person behind that credential, or the credential's where no person is.
+        question: what makes two requests the same question; None where a repeat cannot be told from a second wish.
+        given_id: the requesting program's own id of the request; empty for none.
+        runs_here: the firewall runs the action once it is allowed; else whoever asks runs it.
         decisions: what may be answered, for example without "allow-always" for inline code.
         sensitive_fields: names of params that the tool declares secret.
+        fallback_rule: the setting that lets it run when nobody answers in time; empty: silence denies.
     """
 
     environment: Environment
@@ -39,7 +44,11 @@ class ApprovalDraft:
     sender: str = ""
     sender_name: str = ""
     sender_is_owner: bool | None = None
+    actor: str = ""
     requester: str = ""
+    question: Mapping[str, Any] | None = None
+    given_id: str = ""
+    runs_here: bool = True
     title: str = ""
     severity: str = ""
     command: str = ""
@@ -55,21 +64,25 @@ class ApprovalDraft:
     trace_id: str = ""
     decisions: Sequence[str] = tuple(Decision)
     sensitive_fields: tuple[str, ...] = ()
+    fallback_rule: str = ""
+
+
+GRANT_DAYS = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GrantScope:
-    """How far an "always" reaches. Without one: the exact argv (or params), for this agent, without an end.
+    """How far an "always" reaches. Without one: the exact argv (or params), for this agent, for 30 days.
 
     Args:
         arg_pattern: regular expression over the arguments joined by blanks; anchored with ^ and $.
         every_agent: True for all agents of the environment.
-        days: after how many days the grant ends; None for never.
+        days: after how many days the grant ends; None for never, which somebody has to say.
     """
 
     arg_pattern: str = ""
     every_agent: bool = False
-    days: int | None = None
+    days: int | None = GRANT_DAYS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,6 +33,11 @@ class ApprovalAlreadyDecidedError(ApprovalError):
 
     def __init__(self, *, state: str, decided_by: str, decided_at: datetime) -> None:
         super().__init__(f"already answered by `{decided_by}` at {decided_at.isoformat(timespec='seconds')}: {state}")
+        self.details = [
+            {"path": "decided_by", "code": "who", "message": decided_by},
+            {"path": "state", "code": "what", "message": state},
+            {"path": "decided_at", "code": "when", "message": decided_at.isoformat()},
+        ]
         self.state = state
         self.decided_by = decided_by
         self.decided_at = decided_at
@@ -45,6 +50,7 @@ class ApprovalExpiredError(ApprovalError):
 
     def __init__(self, *, expired_at: datetime) -> None:
         super().__init__(f"the time to answer ended at {expired_at.isoformat(timespec='seconds')}")
+        self.details = [{"path": "expires_at", "code": "when", "message": expired_at.isoformat()}]
         self.expired_at = expired_at
 
 
@@ -54,10 +60,22 @@ class ApprovalCancelledError(ApprovalError):
     code = "approval_cancelled"
 
 
+class ApprovalSupersededError(ApprovalError):
+    """The request could not be answered as it stood any more: a newer one, or a newer policy, took its place."""
+
+    code = "approval_superseded"
+
+
 class OwnRequestError(ApprovalError):
-    """The token that made the call would allow it itself."""
+    """Who made the call would allow it: the token itself, its person, or another token of that person."""
 
     code = "own_request"
+
+
+class ApprovalFrozenError(ApprovalError):
+    """The kill switch stopped what was asked for; its time stands still, and it may only be denied."""
+
+    code = "approval_frozen"
 
 
 class DecisionNotAllowedError(ApprovalError):
@@ -82,6 +100,28 @@ class ActionChangedError(ApprovalError):
     """What was approved and what is to run differ."""
 
     code = "action_changed"
+
+
+class ApprovalPendingError(ApprovalError):
+    """A request with this id of the caller's own waits already, and asks for something else."""
+
+    code = "approval_id_pending"
+
+
+class NotAnApproverError(ApprovalError):
+    """A rule says who may answer this request, and it is somebody else."""
+
+    code = "not_an_approver"
+
+
+class AnswerInvalidError(ApprovalError):
+    """What is said about answering cannot be kept."""
+
+    code = "answer_invalid"
+
+    def __init__(self, message: str, details: list[dict[str, str]] | None = None) -> None:
+        super().__init__(message)
+        self.details = details or []
 
 
 class GrantNotFoundError(ApprovalError):

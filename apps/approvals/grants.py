@@ -16,12 +16,11 @@ from apps.approvals.drafts import GrantScope
 from apps.approvals.errors import GrantNotFoundError, GrantScopeError
 from apps.approvals.models import ARGV_PURPOSE, Approval, Grant
 from apps.approvals.records import actor_of, grant_entry
-from apps.approvals.sealing import unsealed_action
 from apps.audit.chain import canonical, storable
 from apps.audit.drafts import EntryKind
 from apps.audit.services import entry_record
 from apps.events.notices import announce
-from apps.firewall.engine.exec_policy.patterns import PatternError, argument_expression
+from apps.firewall.engine.exec_policy.patterns import PatternError, argument_expression, is_anchored, is_narrower
 from apps.keys.seal import seal
 
 GLOB_MARKS = "*?"
@@ -41,9 +40,13 @@ def params_digest(params: Mapping[str, Any], *, asked_by: str = "") -> str:
     return hashlib.sha256(canonical(storable(covered))).hexdigest()
 
 
-def grant_create(approval: Approval, *, by: Principal, at: datetime, scope: GrantScope) -> Grant:
+def grant_create(
+    approval: Approval, *, action: Mapping[str, Any], by: Principal, at: datetime, scope: GrantScope
+) -> Grant:
     """Keep an "always". Part of `approval_resolve`, inside its transaction, which also records it.
 
+    Args:
+        action: what was allowed, unsealed.
     Raises:
         GrantScopeError: the scope cannot be kept as asked.
     """
@@ -57,7 +60,6 @@ def grant_create(approval: Approval, *, by: Principal, at: datetime, scope: Gran
         approval=approval,
         expires_at=None if scope.days is None else at + timedelta(days=scope.days),
     )
-    action = unsealed_action(approval)
     if approval.kind == Approval.Kind.EXEC:
         _cover_command(grant, approval, action.get("argv"), scope)
     elif scope.arg_pattern:
@@ -105,6 +107,45 @@ def grant_revoke(grant: Grant, *, by: Principal, at: datetime) -> Grant:
     return grant
 
 
+def grant_narrow(grant: Grant, arg_pattern: str, *, by: Principal, at: datetime) -> Grant:
+    """Put a narrower rule in the place of a grant: the same program, agents and end, fewer arguments.
+
+    Nothing is asked for here, so nothing may be gained: what the grant did not cover is for a request to answer.
+
+    Raises:
+        GrantNotFoundError: it does not stand any more.
+        GrantScopeError: its arguments are no pattern, or the new one cannot be kept or is not narrower for sure.
+        AuditUnavailableError: the ledger refuses; the grant stays as it is.
+    """
+    with transaction.atomic():
+        grant = Grant.objects.select_for_update(of=("self",)).select_related("environment").get(pk=grant.pk)
+        if grant.revoked_at is not None or (grant.expires_at is not None and grant.expires_at <= at):
+            raise GrantNotFoundError("this grant does not stand any more")
+        if not grant.arg_pattern:
+            raise GrantScopeError("it covers one call exactly: there is nothing narrower")
+        narrower = Grant(
+            environment=grant.environment,
+            agent=grant.agent,
+            tool=grant.tool,
+            pattern=grant.pattern,
+            created_at=at,
+            created_by=by if isinstance(by, User) else None,
+            created_by_label=str(by),
+            approval=grant.approval,
+            expires_at=grant.expires_at,
+        )
+        _cover_arguments(narrower, arg_pattern)
+        if not is_narrower(arg_pattern, than=grant.arg_pattern):
+            raise GrantScopeError(
+                "narrower is a text that the rule covers already, or less than all where it covers all"
+            )
+        narrower.save(force_insert=True)
+        announce("grant.created", id=narrower.pk, environment=grant.environment.slug)
+        entry_record(grant_entry(narrower, EntryKind.GRANT_CREATED, actor=actor_of(by), at=at))
+        grant_revoke(grant, by=by, at=at)
+    return narrower
+
+
 def _cover_command(grant: Grant, approval: Approval, argv: Sequence[str] | None, scope: GrantScope) -> None:
     path = approval.resolved_path
     if not path.startswith("/") or any(mark in path for mark in GLOB_MARKS):
@@ -116,11 +157,15 @@ def _cover_command(grant: Grant, approval: Approval, argv: Sequence[str] | None,
         grant.sealed_argv = seal(json.dumps(list(argv)).encode(), purpose=ARGV_PURPOSE)
         grant.shown = approval.command or " ".join(approval.argv)
         return
-    if not (scope.arg_pattern.startswith("^") and scope.arg_pattern.endswith("$")):
-        raise GrantScopeError("anchor the pattern with ^ and $")
+    _cover_arguments(grant, scope.arg_pattern)
+
+
+def _cover_arguments(grant: Grant, arg_pattern: str) -> None:
     try:
-        argument_expression(scope.arg_pattern)
+        argument_expression(arg_pattern)
     except PatternError as exc:
         raise GrantScopeError(str(exc)) from exc
-    grant.arg_pattern = scope.arg_pattern
-    grant.shown = f"{path} {scope.arg_pattern}"
+    if not is_anchored(arg_pattern):
+        raise GrantScopeError("anchor the pattern with ^ and $, around all of its alternatives")
+    grant.arg_pattern = arg_pattern
+    grant.shown = f"{grant.pattern} {arg_pattern}"

@@ -3,18 +3,21 @@
 import json
 from typing import ClassVar
 
+import pgtrigger
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
 
-from apps.approvals.states import ALLOWED, Decision, State
+from apps.approvals.states import ALLOWED, TRANSITIONS, Decision, State
 from apps.firewall.engine.exec_policy import AllowEntry
 from apps.firewall.identifiers import new_id, show_id
 from apps.keys.seal import unseal
 from apps.registry.models import Environment
 
 ARGV_PURPOSE = "grant.argv"
+WAIT_LEAST_S, WAIT_MOST_S = 5, 86_400
 DECISIONS = [decision.value for decision in Decision]
 
 
@@ -22,11 +25,20 @@ def every_decision() -> list[str]:
     return list(DECISIONS)
 
 
+def life_as_a_trigger() -> pgtrigger.FSM:
+    """Have the database itself refuse every way that the table of states does not know."""
+    ways = sorted((str(old), str(new)) for old, following in TRANSITIONS.items() for new in following)
+    return pgtrigger.FSM(name="life", field="state", transitions=ways)
+
+
 class Approval(models.Model):
     """One action that waits, or waited, for a person.
 
     What people see (`command`, `argv`, `evidence`) is masked. The action itself is sealed in `sealed_action` for as
-    long as it may still run, and bound to the answer by `action_digest`.
+    long as it may still run, and bound to the answer by `action_digest`. `question_digest` is the same for repeats of
+    one question, and empty where none can be told; `drift` names what had changed when it was to run. A request of a
+    program that runs the action itself (`runs_here` is false) may carry that program's own id in `given_id`. Since
+    `frozen_at` its time stands still. `fallback_rule` names the setting that lets it run when nobody answers in time.
     """
 
     class Kind(models.TextChoices):
@@ -45,7 +57,10 @@ class Approval(models.Model):
     sender = models.TextField(blank=True)
     sender_name = models.TextField(blank=True)
     sender_is_owner = models.BooleanField(null=True)
+    actor = models.TextField(blank=True)
     requester = models.TextField(blank=True)
+    given_id = models.TextField(blank=True)
+    runs_here = models.BooleanField(default=True)
 
     tool = models.TextField()
     title = models.TextField(blank=True)
@@ -65,8 +80,10 @@ class Approval(models.Model):
     trace_id = models.TextField(blank=True)
 
     decisions = ArrayField(models.CharField(max_length=16), default=every_decision)
+    fallback_rule = models.TextField(blank=True, default="")
     requested_at = models.DateTimeField()
     expires_at = models.DateTimeField()
+    frozen_at = models.DateTimeField(null=True)
     state = models.CharField(
         max_length=16, choices=[(state.value, state.value) for state in State], default="requested"
     )
@@ -75,8 +92,13 @@ class Approval(models.Model):
     decided_at = models.DateTimeField(null=True)
     decision_reason = models.TextField(blank=True)
     scope = models.JSONField(null=True)
+    voices_have = models.PositiveSmallIntegerField(default=0)
+    voices_need = models.PositiveSmallIntegerField(default=1)
+    superseded_by = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="supersedes")
 
     action_digest = models.CharField(max_length=64)
+    question_digest = models.CharField(max_length=64, blank=True)
+    drift = ArrayField(models.TextField(), null=True)
     sealed_action = models.BinaryField(null=True)
     claimed_at = models.DateTimeField(null=True)
     claimed_by = models.UUIDField(null=True)
@@ -87,9 +109,26 @@ class Approval(models.Model):
         indexes: ClassVar = [
             models.Index(fields=["environment", "expires_at"], name="approval_pending", condition=Q(state="requested")),
             models.Index(fields=["environment", "-decided_at"], name="approval_recent"),
+            models.Index(fields=["actor", "given_id"], name="approval_given_id", condition=~Q(given_id="")),
             models.Index(fields=["decided_at"], name="approval_unfinished", condition=Q(sealed_action__isnull=False)),
         ]
+        triggers: ClassVar = [life_as_a_trigger()]
         constraints: ClassVar = [
+            models.CheckConstraint(name="approval_state_is_known", condition=Q(state__in=sorted(State))),
+            models.CheckConstraint(
+                name="approval_replaced_only_when_superseded",
+                condition=Q(superseded_by__isnull=True) | Q(state="superseded"),
+            ),
+            models.UniqueConstraint(
+                name="approval_question_waits_once",
+                fields=["environment", "question_digest"],
+                condition=Q(state="requested") & ~Q(question_digest=""),
+            ),
+            models.UniqueConstraint(
+                name="approval_given_id_waits_once",
+                fields=["environment", "actor", "given_id"],
+                condition=Q(state="requested") & ~Q(given_id=""),
+            ),
             models.CheckConstraint(
                 name="approval_decided_once_and_dated",
                 condition=Q(state="requested", decided_at__isnull=True)
@@ -119,6 +158,108 @@ class Approval(models.Model):
     @property
     def is_allowed(self) -> bool:
         return self.state in ALLOWED
+
+
+class AnswerPolicy(models.Model):
+    """How long people of an environment have to answer; None for what its release gives."""
+
+    environment = models.OneToOneField(
+        Environment, on_delete=models.PROTECT, primary_key=True, related_name="answer_policy"
+    )
+    wait_s = models.PositiveIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(WAIT_LEAST_S), MaxValueValidator(WAIT_MOST_S)]
+    )
+    version = models.PositiveIntegerField(default=1)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                name="answer_wait_is_bounded",
+                condition=Q(wait_s__isnull=True) | Q(wait_s__gte=WAIT_LEAST_S, wait_s__lte=WAIT_MOST_S),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return "" if self.wait_s is None else f"{self.wait_s} s"
+
+
+class AnswerRule(models.Model):
+    """Who may answer which requests, and how many of them have to allow one. Empty lists of requests match every one.
+
+    Of a request the rule with the lowest position that matches it counts. Empty `roles` and `people` name everybody
+    who may answer at all.
+    """
+
+    environment = models.ForeignKey(Environment, on_delete=models.PROTECT, related_name="answer_rules")
+    name = models.CharField(max_length=100)
+    position = models.PositiveIntegerField(default=0)
+    agents = ArrayField(models.CharField(max_length=128), default=list, blank=True)
+    channels = ArrayField(models.CharField(max_length=128), default=list, blank=True)
+    groups = ArrayField(models.CharField(max_length=200), default=list, blank=True)
+    tools = ArrayField(models.CharField(max_length=200), default=list, blank=True)
+    roles = ArrayField(models.CharField(max_length=16), default=list, blank=True)
+    people = ArrayField(models.CharField(max_length=64), default=list, blank=True)
+    quorum = models.PositiveSmallIntegerField(default=1, validators=[MinValueValidator(1), MaxValueValidator(9)])
+
+    class Meta:
+        ordering: ClassVar = ["position", "id"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["environment", "name"], name="answer_rule_name_once"),
+            models.CheckConstraint(name="answer_quorum_is_bounded", condition=Q(quorum__gte=1, quorum__lte=9)),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def requests(self) -> list[str]:
+        """Which requests, word by word; none for all."""
+        return [*self.agents, *self.channels, *self.groups, *self.tools]
+
+    @property
+    def answerers(self) -> list[str]:
+        """Who answers, word by word; none for whoever may."""
+        return [*self.roles, *self.people]
+
+
+class Deputy(models.Model):
+    """Who answers in somebody's place until a moment: a person on leave names them."""
+
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    deputy = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    until = models.DateTimeField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering: ClassVar = ["until", "id"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["person", "deputy"], name="deputy_once"),
+            models.CheckConstraint(name="nobody_is_their_own_deputy", condition=~Q(person=models.F("deputy"))),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.deputy} for {self.person}"
+
+
+class Voice(models.Model):
+    """One person's yes to a request that needs several; a person counts once, whatever tokens they have."""
+
+    approval = models.ForeignKey(Approval, on_delete=models.CASCADE, related_name="voices")
+    actor = models.TextField()
+    label = models.TextField()
+    in_place_of = models.TextField(blank=True)
+    decision = models.CharField(max_length=16)
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering: ClassVar = ["at", "id"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["approval", "actor"], name="voice_once_per_person"),
+        ]
+
+    def __str__(self) -> str:
+        return self.label
 
 
 class Grant(models.Model):

@@ -6,7 +6,10 @@ from uuid import UUID
 
 from apps.accounts.access import Principal
 from apps.approvals.models import Approval, Grant
+from apps.approvals.states import State
 from apps.audit.drafts import EntryDecision, EntryDraft, EntryKind
+
+SYSTEM = "system"
 
 
 def approval_entry(
@@ -50,6 +53,47 @@ def approval_entry(
     )
 
 
+def refusal_entry(approval: Approval, decision: str, *, code: str, actor: str, at: datetime) -> EntryDraft:
+    """Draft an entry about an answer that was not applied; the request stays as it is."""
+    return EntryDraft(
+        kind=EntryKind.APPROVAL_REFUSED,
+        actor=actor,
+        environment=approval.environment.slug,
+        agent=approval.agent,
+        session_key=approval.session_key,
+        tool=approval.tool,
+        call_id=approval.call_id,
+        approval_id=approval.pk,
+        status=code,
+        snapshot_digest=approval.snapshot_digest,
+        trace_id=approval.trace_id,
+        changes={"decision": decision, "state": approval.state},
+        at=at,
+    )
+
+
+def voice_entry(
+    approval: Approval, decision: str, *, actor: str, place: str, have: int, need: int, at: datetime
+) -> EntryDraft:
+    """Draft an entry about one yes of several that a request needs."""
+    said = {"decision": decision, "have": have, "need": need} | ({"in_place_of": place} if place else {})
+    return EntryDraft(
+        kind=EntryKind.APPROVAL_VOICE,
+        actor=actor,
+        environment=approval.environment.slug,
+        agent=approval.agent,
+        session_key=approval.session_key,
+        tool=approval.tool,
+        call_id=approval.call_id,
+        approval_id=approval.pk,
+        status=State.REQUESTED,
+        snapshot_digest=approval.snapshot_digest,
+        trace_id=approval.trace_id,
+        changes=said,
+        at=at,
+    )
+
+
 def grant_entry(
     grant: Grant, kind: EntryKind, *, actor: str, at: datetime, call_id: UUID | None = None, session_key: str = ""
 ) -> EntryDraft:
@@ -76,7 +120,7 @@ def grant_entry(
 
 def actor_of(by: Principal | None) -> str:
     """Name a person or token as the ledger does."""
-    return str(getattr(by, "actor", "")) or "system"
+    return str(getattr(by, "actor", "")) or SYSTEM
 
 
 def _waited_ms(approval: Approval) -> int | None:

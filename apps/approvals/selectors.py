@@ -9,9 +9,10 @@ from uuid import UUID
 from django.db.models import Avg, Count, DurationField, ExpressionWrapper, F, Max, Q, QuerySet
 from django.db.models.functions import Coalesce
 
+from apps.approvals import rules
 from apps.approvals.grants import params_digest
 from apps.approvals.models import Approval, Grant
-from apps.approvals.services import CLAIM_WINDOW
+from apps.approvals.running import CLAIM_WINDOW
 from apps.approvals.states import ALLOWED, State
 from apps.audit.selectors import LikeCounts, calls_like
 from apps.registry.models import Environment
@@ -38,6 +39,11 @@ def approvals_pending(environment: Environment | None = None) -> QuerySet[Approv
     return pending.order_by("expires_at", "id")
 
 
+def in_time(at: datetime) -> Q:
+    """Give the condition of requests that can be answered still: their time is not over, or stands still."""
+    return Q(expires_at__gt=at) | Q(frozen_at__isnull=False)
+
+
 def approvals_recent(environment: Environment | None = None, *, limit: int = 20) -> list[Approval]:
     """Give the requests that ended last, newest first."""
     ended = Approval.objects.filter(decided_at__isnull=False).select_related("environment", "decided_by")
@@ -47,9 +53,9 @@ def approvals_recent(environment: Environment | None = None, *, limit: int = 20)
 
 
 def approval_counts(environment: Environment | None, *, since: datetime) -> ApprovalCounts:
-    """Count what waits now, and what ended since a moment. Withdrawn requests count nowhere."""
+    """Count what waits now, and what ended since a moment. Withdrawn and superseded requests count nowhere."""
     approvals = Approval.objects.all() if environment is None else Approval.objects.filter(environment=environment)
-    ended = approvals.filter(decided_at__gte=since).exclude(state=State.CANCELLED)
+    ended = approvals.filter(decided_at__gte=since).exclude(state__in=[State.CANCELLED, State.SUPERSEDED])
     waited = ExpressionWrapper(F("decided_at") - F("requested_at"), output_field=DurationField())
     counts = ended.aggregate(
         decided=Count("id"),
@@ -78,19 +84,25 @@ def approval_now(approval_id: UUID) -> Approval | None:
     return Approval.objects.select_related("environment").filter(pk=approval_id).first()
 
 
+def approval_of_given_id(given_id: str, *, actor: str) -> Approval | None:
+    """Find the newest request that a program gave this id."""
+    named = Approval.objects.filter(given_id=given_id, actor=actor).exclude(given_id="")
+    return named.select_related("environment").order_by("-requested_at", "-id").first()
+
+
 def approvals_runnable(at: datetime) -> list[Approval]:
     """Give allowed actions that no runner has taken, oldest first: after a restart they are waiting to run."""
     runnable = Approval.objects.filter(
-        state__in=ALLOWED, claimed_at=None, finished_at=None, decided_at__gt=at - CLAIM_WINDOW
+        state__in=ALLOWED, runs_here=True, claimed_at=None, finished_at=None, decided_at__gt=at - CLAIM_WINDOW
     )
     return list(runnable.select_related("environment").order_by("decided_at", "id"))
 
 
-def past_calls_like(approval: Approval) -> LikeCounts:
+def past_calls_like(approval: Approval, *, every_agent: bool = False) -> LikeCounts:
     """Count past calls that an "always" for exactly this action would have covered, and how many were denied."""
     return calls_like(
         environment=approval.environment.slug,
-        agent=approval.agent,
+        agent="" if every_agent else approval.agent,
         tool=approval.tool,
         params=approval.params,
         until=approval.requested_at,
@@ -102,7 +114,7 @@ def grants_for(environment: Environment, agent: str, *, at: datetime, tool: str 
     standing = Grant.objects.filter(environment=environment, revoked_at=None, agent__in={"", agent})
     if tool is not None:
         standing = standing.filter(tool=tool)
-    return list(standing.filter(Q(expires_at=None) | Q(expires_at__gt=at)).select_related("environment"))
+    return list(standing.filter(rules.standing_at(at)).select_related("environment"))
 
 
 def grant_covering(
@@ -121,3 +133,14 @@ def grants_standing(environment: Environment | None = None) -> QuerySet[Grant]:
     if environment is not None:
         standing = standing.filter(environment=environment)
     return standing.order_by(Coalesce("last_used_at", "created_at").desc(), "id")
+
+
+def grants_ended(environment: Environment, *, at: datetime, limit: int = 50) -> list[Grant]:
+    """Give the grants that were revoked or ran out, the latest first."""
+    ended = Grant.objects.filter(Q(revoked_at__isnull=False) | Q(expires_at__lte=at), environment=environment)
+    return list(ended.order_by(Coalesce("revoked_at", "expires_at").desc(), "id")[:limit])
+
+
+def grant_get(environment: Environment, grant_id: UUID) -> Grant | None:
+    """Find a grant of an environment, standing or not."""
+    return Grant.objects.select_related("environment").filter(environment=environment, pk=grant_id).first()

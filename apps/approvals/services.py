@@ -1,76 +1,126 @@
-"""The life of an approval: asked, answered once, expired, withdrawn, run once. Each is one transaction."""
+"""The life of an approval: asked, answered once, expired, withdrawn, superseded. Each is one transaction."""
 
 from dataclasses import asdict
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from apps.accounts.access import Principal
-from apps.accounts.models import ApiToken, User
-from apps.approvals import grants
-from apps.approvals.drafts import ApprovalDraft, Claim, GrantScope
+from apps.accounts.models import User
+from apps.approvals import grants, rules
+from apps.approvals.answerers import answer_rule_of, label_of, place_of, voice_add
+from apps.approvals.asking import differences, question_digest, row_values
+from apps.approvals.drafts import ApprovalDraft, GrantScope
 from apps.approvals.errors import (
     ActionChangedError,
     ApprovalAlreadyDecidedError,
     ApprovalCancelledError,
-    ApprovalClaimedError,
     ApprovalExpiredError,
-    ApprovalNotAllowedError,
-    ApprovalNotFoundError,
+    ApprovalFrozenError,
+    ApprovalPendingError,
+    ApprovalSupersededError,
     DecisionNotAllowedError,
+    NotAnApproverError,
     OwnRequestError,
 )
 from apps.approvals.models import Approval
-from apps.approvals.records import actor_of, approval_entry, grant_entry
-from apps.approvals.sealing import action_digest, sealed_action, unsealed_action
-from apps.approvals.states import ALLOWED, STATE_OF, TRANSITIONS, Decision, State
-from apps.audit.chain import storable
-from apps.audit.drafts import EntryKind
+from apps.approvals.records import SYSTEM, actor_of, approval_entry, grant_entry, refusal_entry
+from apps.approvals.rows import approval_locked, approval_save
+from apps.approvals.sealing import action_digest, unsealed_action
+from apps.approvals.states import ALLOWED, STATE_OF, Decision, State
+from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.masking import Masker
 from apps.audit.services import entries_record, entry_record
 from apps.events.notices import announce
 
-# How long a person has, by dialect. Source: OpenClaw, exec approvals, releases 2026.2 and 2026.9.
-TIMEOUT_S: dict[str, int] = {"2026.2": 120, "2026.9": 30 * 60}
-# An allowed action that no runner took in this time (all were down) does not run any more: nobody expects it.
-CLAIM_WINDOW = timedelta(minutes=15)
-SYSTEM = "system"
-NOT_RUN = "it was allowed, but no runner took it in time"
+TRIES = 5
+REPEATED = "the same was asked again, and something about it had changed: {}"
+ON_RECORD = (
+    ApprovalAlreadyDecidedError,
+    ApprovalExpiredError,
+    ApprovalCancelledError,
+    ApprovalSupersededError,
+    OwnRequestError,
+    NotAnApproverError,
+)
+"""Answers that are refused and put on record: they came too late, or not from whom they may."""
 
 
 def approval_request(draft: ApprovalDraft, *, at: datetime, timeout_s: float | None = None) -> Approval:
-    """Ask for a person's decision. Asking again for the same call joins the request that stands.
+    """Ask for a person's decision, or join the request that waits for one already.
+
+    The same call joins its own request. A repeat of the same question (`draft.question`) joins the one that waits, as
+    long as exactly the same would run; else that one is superseded by the new one.
 
     Args:
-        timeout_s: how long a person has; the environment's dialect decides when absent.
+        timeout_s: how long a person has; the environment decides when absent.
+    Returns:
+        The request that stands; its `call_id` is another call's when this one joined it.
     Raises:
         ActionChangedError: this call already asked, for another action.
+        ApprovalPendingError: the program's own id names a request that waits for something else.
         AuditUnavailableError: the ledger refuses; nothing was asked.
     """
-    digest = action_digest(draft.action)
-    values = _shown(draft) | _asked(draft, at, timeout_s)
-    values |= {"action_digest": digest, "sealed_action": sealed_action(draft.action)}
-    with transaction.atomic():
-        approval, is_new = Approval.objects.get_or_create(call_id=draft.call_id, defaults=values)
-        if not is_new:
-            if approval.action_digest != digest:
-                raise ActionChangedError("this call already asked for a decision on another action")
-            return approval
-        announce("approval.requested", id=approval.pk, environment=draft.environment.slug)
-        entry_record(
-            approval_entry(
-                approval,
-                EntryKind.APPROVAL_ASKED,
-                actor=str(draft.action.get("actor") or draft.requester or SYSTEM),  # as the call's other entries
-                at=at,
-                status=State.REQUESTED,
-                params=dict(draft.params),
-                sensitive_fields=draft.sensitive_fields,
-            )
-        )
+    for _ in range(TRIES):
+        try:
+            with transaction.atomic():
+                return _own(draft) or _ask(draft, at, timeout_s)
+        except IntegrityError:  # another process asked the same in this moment: join it
+            continue
+    raise ActionChangedError("the same is asked over and over in this moment: try again")
+
+
+def _own(draft: ApprovalDraft) -> Approval | None:
+    own = Approval.objects.select_related("environment").filter(call_id=draft.call_id).first()
+    if own is not None and own.action_digest != action_digest(draft.action):
+        raise ActionChangedError("this call already asked for a decision on another action")
+    return own
+
+
+def _ask(draft: ApprovalDraft, at: datetime, timeout_s: float | None) -> Approval:
+    older = _waiting(draft)
+    told = []
+    if older is not None and not rules.is_in_time(older, at):
+        told.append(_expire(older, at))
+    elif older is not None:
+        changed = differences(older, draft)
+        if not changed:
+            return older
+        if draft.given_id:
+            raise ApprovalPendingError("a request with this id waits already, for something else")
+        told.append(_supersede(older, REPEATED.format(", ".join(changed)), at))
+    approval = Approval(call_id=draft.call_id, **row_values(draft, at, timeout_s))
+    approval.save(force_insert=True)
+    if older is not None and older.state == State.SUPERSEDED:
+        older.superseded_by = approval
+        approval_save(older, "superseded_by")
+    announce("approval.requested", id=approval.pk, environment=draft.environment.slug)
+    actor = str(draft.action.get("actor") or draft.requester or SYSTEM)  # as the call's other entries
+    asked = approval_entry(
+        approval,
+        EntryKind.APPROVAL_ASKED,
+        actor=actor,
+        at=at,
+        status=State.REQUESTED,
+        params=dict(draft.params),
+        sensitive_fields=draft.sensitive_fields,
+    )
+    entries_record([*told, asked])
     return approval
+
+
+def _waiting(draft: ApprovalDraft) -> Approval | None:
+    """Lock the request that waits for an answer to the same question, or goes by the same id of its program."""
+    digest = question_digest(draft)
+    if not digest and not draft.given_id:
+        return None
+    same = {"actor": draft.actor, "given_id": draft.given_id} if draft.given_id else {"question_digest": digest}
+    asked = Approval.objects.filter(environment=draft.environment, state=State.REQUESTED, **same)
+    found = asked.values_list("pk", flat=True).first()
+    approval = None if found is None else approval_locked(found)
+    return approval if approval is not None and approval.is_pending else None
 
 
 def approval_resolve(
@@ -84,6 +134,10 @@ def approval_resolve(
 ) -> Approval:
     """Answer a request. The first answer wins; the same answer again is harmless.
 
+    Where a rule wants several people, a yes before the last one leaves the request waiting; one no ends it.
+
+    An answer that comes too late, or from who made the call, is refused and put on record.
+
     Args:
         decision: "allow-once", "allow-always" or "deny".
         by: who answers; permission is the door's question (`approval_access`).
@@ -91,35 +145,59 @@ def approval_resolve(
         scope: how far "always" reaches; the exact action when absent.
     Raises:
         DecisionNotAllowedError: no such decision, or this request does not offer it.
-        OwnRequestError: the token that made the call would answer for itself.
+        OwnRequestError: the requester would allow its own call.
+        NotAnApproverError: a rule leaves this answer to others.
+        ApprovalFrozenError: the kill switch stopped what was asked for.
         ApprovalAlreadyDecidedError: somebody answered differently; it names who and when.
-        ApprovalExpiredError, ApprovalCancelledError: nobody waits for an answer any more.
+        ApprovalExpiredError, ApprovalCancelledError, ApprovalSupersededError: nobody waits for an answer any more.
         GrantScopeError: the wanted scope cannot be kept.
         AuditUnavailableError: the ledger refuses; nothing was decided.
     """
-    with transaction.atomic():
-        approval = _locked(approval.pk)
-        wanted = _wanted_state(approval, decision)
-        if not approval.is_pending:
-            return _second_answer(approval, wanted)
-        if at >= approval.expires_at:
-            raise ApprovalExpiredError(expired_at=approval.expires_at)
-        if wanted in ALLOWED:
-            _check_answerer(approval, by)
-        approval.scope = None if scope is None else asdict(scope)
-        approval.decision_reason = Masker().text(reason)
-        _decide(approval, wanted, by=by, at=at)
-        actor = actor_of(by)
-        told = [approval_entry(approval, EntryKind.APPROVAL_ANSWERED, actor=actor, at=at, status=wanted, reason=reason)]
-        if wanted is State.ALLOWED_ALWAYS:
-            grant = grants.grant_create(approval, by=by, at=at, scope=scope or GrantScope())
-            told.append(grant_entry(grant, EntryKind.GRANT_CREATED, actor=actor, at=at))
-        entries_record(told)
+    try:
+        with transaction.atomic():
+            approval = approval_locked(approval.pk)
+            return _resolve(approval, _wanted_state(approval, decision), by=by, at=at, reason=reason, scope=scope)
+    except ON_RECORD as exc:
+        entry_record(refusal_entry(approval, decision, code=exc.code, actor=actor_of(by), at=at))
+        raise
+
+
+def _resolve(
+    approval: Approval, wanted: State, *, by: Principal, at: datetime, reason: str, scope: GrantScope | None
+) -> Approval:
+    if not rules.is_open(approval):
+        return _second_answer(approval, wanted)
+    if not rules.is_in_time(approval, at):
+        raise ApprovalExpiredError(expired_at=approval.expires_at)
+    rule = answer_rule_of(approval)
+    place = place_of(rule, by, at)
+    if wanted in ALLOWED:
+        _check_answerer(approval, by)
+        if not rules.may_be_allowed(approval):
+            raise ApprovalFrozenError("it is stopped by the kill switch: until that is lifted it can only be denied")
+        if rule is not None and rule.quorum > 1:
+            voiced = voice_add(approval, wanted, rule=rule, by=by, place=place, at=at)
+            if voiced.is_waiting:
+                entry_record(voiced.entry)
+                return approval
+            wanted = voiced.state
+    action = unsealed_action(approval) if wanted in ALLOWED else {}
+    approval.scope = None if scope is None else asdict(scope)
+    approval.decision_reason = Masker().text(reason)
+    _decide(approval, wanted, by=by, at=at, place=place)
+    actor = actor_of(by)
+    told = [approval_entry(approval, EntryKind.APPROVAL_ANSWERED, actor=actor, at=at, status=wanted, reason=reason)]
+    if wanted is State.ALLOWED_ALWAYS:
+        grant = grants.grant_create(approval, action=action, by=by, at=at, scope=scope or GrantScope())
+        told.append(grant_entry(grant, EntryKind.GRANT_CREATED, actor=actor, at=at))
+    entries_record(told)
     return approval
 
 
 def approvals_expire(at: datetime) -> int:
-    """End every request whose time is over; each counts as denied. Harmless to repeat, and to race.
+    """End every request whose time is over; each counts as denied, unless a setting says otherwise of silence.
+
+    Harmless to repeat, and to race.
 
     Returns:
         How many ended now.
@@ -130,18 +208,28 @@ def approvals_expire(at: datetime) -> int:
 
 def _expire_one(approval_id: UUID, at: datetime) -> bool:
     with transaction.atomic():
-        approval = _locked(approval_id)
-        if not approval.is_pending or approval.expires_at > at:
+        approval = approval_locked(approval_id)
+        if not approval.is_pending or rules.is_in_time(approval, at):
             return False
-        _decide(approval, State.EXPIRED, by=None, at=at)
-        entry_record(approval_entry(approval, EntryKind.APPROVAL_EXPIRED, actor=SYSTEM, at=at, status=State.EXPIRED))
+        entry_record(_expire(approval, at))
     return True
+
+
+def _expire(approval: Approval, at: datetime) -> EntryDraft:
+    """End a request that nobody answered: denied, unless a setting lets just that run."""
+    if rules.silence_allows(approval, at):
+        reason = approval.decision_reason = f"nobody answered in time ({approval.fallback_rule})"
+        _decide(approval, State.ALLOWED_ONCE, by=None, at=at)
+        kind, state = EntryKind.APPROVAL_EXPIRED, State.ALLOWED_ONCE
+        return approval_entry(approval, kind, actor=SYSTEM, at=at, status=state, reason=reason)
+    _decide(approval, State.EXPIRED, by=None, at=at)
+    return approval_entry(approval, EntryKind.APPROVAL_EXPIRED, actor=SYSTEM, at=at, status=State.EXPIRED)
 
 
 def approval_cancel(approval: Approval, *, at: datetime, reason: str = "") -> Approval:
     """Withdraw a request that nobody waits for any more. A request that has ended stays as it is."""
     with transaction.atomic():
-        approval = _locked(approval.pk)
+        approval = approval_locked(approval.pk)
         if not approval.is_pending:
             return approval
         approval.decision_reason = reason
@@ -154,86 +242,34 @@ def approval_cancel(approval: Approval, *, at: datetime, reason: str = "") -> Ap
     return approval
 
 
-def approval_claim(approval_id: UUID, *, boot: UUID, at: datetime) -> Claim:
-    """Take the right to run an allowed action. Exactly one runner gets it, ever.
+def approval_supersede(approval: Approval, *, reason: str, at: datetime) -> bool:
+    """End a request that cannot be answered as it stands any more: what was asked is no longer what would happen.
 
     Args:
-        boot: the runner's boot (`audit.services.boot_id`): should it die, the sweeper knows.
+        reason: for the record, the card and the agent.
     Returns:
-        The approval, and the action exactly as it was asked for.
-    Raises:
-        ApprovalNotFoundError: no such approval.
-        ApprovalNotAllowedError: not answered with yes, or too long ago.
-        ApprovalClaimedError: another runner has it, or had it.
-        ActionChangedError: the kept action is not the one that was allowed.
+        False when it had ended before.
     """
     with transaction.atomic():
-        approval = _locked(approval_id)
-        if approval.state not in ALLOWED or approval.decided_at is None:
-            raise ApprovalNotAllowedError(f"the request is {approval.state}")
-        if approval.claimed_at is not None or approval.finished_at is not None:
-            raise ApprovalClaimedError("the action was already taken by a runner")
-        if at >= approval.decided_at + CLAIM_WINDOW:
-            raise ApprovalNotAllowedError("it was allowed too long ago")
-        action = unsealed_action(approval)
-        approval.claimed_at = at
-        approval.claimed_by = boot
-        _save(approval, "claimed_at", "claimed_by")
-        announce("approval.changed", id=approval.pk, environment=approval.environment.slug)
-    return Claim(approval=approval, action=action)
-
-
-def approval_finish(approval_id: UUID, *, at: datetime) -> None:
-    """Say that the action has ended, however it ended: what was sealed is destroyed. Harmless to repeat."""
-    with transaction.atomic():
-        approval = _locked(approval_id)
-        if approval.finished_at is not None or approval.is_pending:
-            return
-        approval.finished_at = at
-        approval.sealed_action = None
-        _save(approval, "finished_at", "sealed_action")
-        announce("approval.changed", id=approval.pk, environment=approval.environment.slug)
-
-
-def approvals_abandon(at: datetime) -> int:
-    """Close allowed actions that no runner took in time, and tell that they did not run.
-
-    What a runner took is the gateway's and the ledger's matter, also when its process is gone.
-
-    Returns:
-        How many were closed.
-    """
-    late = Approval.objects.filter(
-        state__in=ALLOWED, claimed_at=None, finished_at=None, decided_at__lte=at - CLAIM_WINDOW
-    )
-    return sum(_abandon_one(pk, at) for pk in late.values_list("pk", flat=True))
-
-
-def _abandon_one(approval_id: UUID, at: datetime) -> bool:
-    with transaction.atomic():
-        approval = _locked(approval_id)
-        if approval.claimed_at is not None or approval.finished_at is not None:
+        approval = approval_locked(approval.pk)
+        if not approval.is_pending:
             return False
-        approval.finished_at, approval.sealed_action = at, None
-        _save(approval, "finished_at", "sealed_action")
-        announce("approval.changed", id=approval.pk, environment=approval.environment.slug)
-        entry_record(
-            approval_entry(approval, EntryKind.DENIAL, actor=SYSTEM, at=at, status=State.DENIED, reason=NOT_RUN)
-        )
+        entry_record(_supersede(approval, reason, at))
     return True
 
 
-def _locked(approval_id: UUID) -> Approval:
-    try:
-        return Approval.objects.select_for_update(of=("self",)).select_related("environment").get(pk=approval_id)
-    except Approval.DoesNotExist:
-        raise ApprovalNotFoundError(approval_id) from None
+def _supersede(approval: Approval, reason: str, at: datetime) -> EntryDraft:
+    approval.decision_reason = reason
+    _decide(approval, State.SUPERSEDED, by=None, at=at)
+    return approval_entry(
+        approval, EntryKind.APPROVAL_SUPERSEDED, actor=SYSTEM, at=at, status=State.SUPERSEDED, reason=reason
+    )
 
 
 def _check_answerer(approval: Approval, by: Principal) -> None:
-    """A program never allows its own call, whatever its scopes: somebody else has to look at it."""
-    if isinstance(by, ApiToken) and unsealed_action(approval).get("actor") == by.actor:
-        raise OwnRequestError("the token that made the call cannot answer for it")
+    """Nobody allows their own call, whatever their rights: somebody else has to look at it."""
+    if rules.is_own(approval, by):
+        raise OwnRequestError("whoever made the call cannot allow it: somebody else has to look at it")
 
 
 def _wanted_state(approval: Approval, decision: str) -> State:
@@ -249,67 +285,28 @@ def _second_answer(approval: Approval, wanted: State) -> Approval:
         raise ApprovalExpiredError(expired_at=approval.expires_at)
     if approval.state == State.CANCELLED:
         raise ApprovalCancelledError("the request was withdrawn")
+    if approval.state == State.SUPERSEDED:
+        raise ApprovalSupersededError(f"the request was superseded: {approval.decision_reason}")
     assert approval.decided_at is not None  # noqa: S101 - a constraint of the table
     raise ApprovalAlreadyDecidedError(
         state=approval.state, decided_by=approval.decided_by_label, decided_at=approval.decided_at
     )
 
 
-def _decide(approval: Approval, state: State, *, by: Principal | None, at: datetime) -> None:
-    if state not in TRANSITIONS[State(approval.state)]:
-        raise AssertionError(f"no way from {approval.state} to {state}")
-    approval.state = state
-    approval.decided_at = at
-    approval.decided_by = by if isinstance(by, User) else None
-    approval.decided_by_label = str(by) if by is not None else ""
-    if state not in ALLOWED:
-        approval.sealed_action = None
-        approval.finished_at = at
-    _save(
-        approval,
-        "state",
-        "decided_at",
-        "decided_by",
-        "decided_by_label",
-        "decision_reason",
-        "scope",
-        "sealed_action",
-        "finished_at",
-    )
-    announce("approval.resolved", id=approval.pk, environment=approval.environment.slug)
-
-
-def _save(approval: Approval, *fields: str) -> None:
+def _decide(approval: Approval, state: State, *, by: Principal | None, at: datetime, place: str = "") -> None:
+    values: dict[str, Any] = {
+        "state": state,
+        "decided_at": at,
+        "decided_by": by if isinstance(by, User) else None,
+        "decided_by_label": label_of(by, place),
+        "decision_reason": approval.decision_reason,
+        "scope": approval.scope,
+    }
+    if state not in ALLOWED or not approval.runs_here:  # nothing is kept of what we will not run
+        values |= {"sealed_action": None, "finished_at": at}
+    if not rules.compare_and_set(approval, **values):
+        raise AssertionError("a locked request was changed by somebody else")
+    for name, value in values.items():
+        setattr(approval, name, value)
     approval.version += 1
-    approval.save(update_fields=[*fields, "version"])
-
-
-def _shown(draft: ApprovalDraft) -> dict[str, Any]:
-    """Give what people see of an action, masked."""
-    masker = Masker(draft.sensitive_fields)
-    return {
-        "command": masker.text(draft.command),
-        "argv": masker.value("argv", list(draft.argv)),
-        "params": masker.value("params", dict(draft.params)),
-        "evidence": masker.value("evidence", [dict(item) for item in draft.evidence]),
-        "warnings": masker.value("warnings", list(draft.warnings)),
-        "title": masker.text(draft.title),
-        "reason": masker.text("" if draft.asked is None else draft.asked.reason),
-    }
-
-
-def _asked(draft: ApprovalDraft, at: datetime, timeout_s: float | None) -> dict[str, Any]:
-    wait = TIMEOUT_S[draft.environment.dialect] if timeout_s is None else timeout_s
-    plain = ("kind", "agent", "session_key", "channel", "sender", "sender_name", "requester", "tool", "severity")
-    more = ("resolved_path", "cwd", "host", "snapshot_digest", "trace_id")
-    values = {name: storable(getattr(draft, name)) for name in plain + more}
-    asked = draft.asked
-    return values | {
-        "environment": draft.environment,
-        "sender_is_owner": draft.sender_is_owner,
-        "reason_layer": "" if asked is None else asked.layer,
-        "reason_rule": "" if asked is None else asked.rule,
-        "decisions": [str(decision) for decision in draft.decisions],
-        "requested_at": at,
-        "expires_at": at + timedelta(seconds=wait),
-    }
+    announce("approval.resolved", id=approval.pk, environment=approval.environment.slug)

@@ -3,7 +3,8 @@
 from celery import shared_task
 from django.utils import timezone
 
-from apps.approvals.services import approvals_abandon, approvals_expire
+from apps.approvals.running import approvals_abandon
+from apps.approvals.services import approvals_expire
 
 
 @shared_task(name="approvals.expire")

@@ -20,6 +20,10 @@ class EntryKind(StrEnum):
     APPROVAL_ANSWERED = "approval_answered"
     APPROVAL_EXPIRED = "approval_expired"
     APPROVAL_CANCELLED = "approval_cancelled"
+    APPROVAL_SUPERSEDED = "approval_superseded"
+    APPROVAL_REFUSED = "approval_refused"
+    APPROVAL_VOICE = "approval_voice"
+    ANSWER_CHANGE = "answer_change"
     GRANT_CREATED = "grant_created"
     GRANT_USED = "grant_used"
     GRANT_REVOKED = "grant_revoked"
@@ -36,10 +40,14 @@ class EntryKind(StrEnum):
     LIMIT_CHANGE = "limit_change"
     HOOK_CHANGE = "hook_change"
     SESSION_CHANGE = "session_change"
+    KILL_SWITCH = "kill_switch"
+    COMMAND_ENDED = "command_ended"
+    GATEWAY_CHANGE = "gateway_change"
+    UNGOVERNED_CALL = "ungoverned_call"
 
 
 # Entries that belong to one call and are useless without its id.
-CALL_KINDS = frozenset({EntryKind.CALL_INTENT, EntryKind.CALL_OUTCOME, EntryKind.DENIAL})
+CALL_KINDS = frozenset({EntryKind.CALL_INTENT, EntryKind.CALL_OUTCOME, EntryKind.DENIAL, EntryKind.COMMAND_ENDED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +73,7 @@ class EntryDraft:
 
     - refused at once: one `denial`;
     - plain: `call_intent` just before the run, `call_outcome` (status "completed" or "failed") before the answer;
+    - left running: after the outcome, whose result says so, one `command_ended` when the command ends;
     - asked: `approval_asked`, `approval_answered` (written by the approvals room), then intent and outcome, or
       nothing more when the answer was no. A `call_intent`, `call_outcome` or `denial` that follows an approval
       carries its `approval_id`: the list of calls relies on it to show one line per call.

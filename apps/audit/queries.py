@@ -18,16 +18,17 @@ IS_HEAD = (
 )
 # The entry that ends a call.
 IS_END = (
-    "e.call_id IS NOT NULL AND (e.kind IN ('call_outcome', 'denial', 'approval_expired')"
+    "e.call_id IS NOT NULL AND (e.kind IN ('call_outcome', 'denial', 'approval_expired', 'approval_superseded')"
     " OR (e.kind = 'approval_answered' AND e.status = 'denied'))"
 )
 DENIED = (
-    "(e.kind IN ('denial', 'approval_expired') OR (e.kind = 'approval_answered' AND e.status = 'denied'))"
-    " AND e.call_id IS NOT NULL"
+    "(e.kind IN ('denial', 'approval_expired', 'approval_superseded')"
+    " OR (e.kind = 'approval_answered' AND e.status = 'denied')) AND e.call_id IS NOT NULL"
 )
 _OPEN_APPROVAL = (
     "e.kind = 'approval_asked' AND e.call_id IS NOT NULL AND NOT EXISTS (SELECT FROM audit_entry AS n WHERE"
-    " n.call_id = e.call_id AND n.kind IN ('approval_answered', 'approval_expired', 'approval_cancelled'))"
+    " n.call_id = e.call_id AND n.kind IN"
+    " ('approval_answered', 'approval_expired', 'approval_cancelled', 'approval_superseded'))"
 )
 _RUNNING = (
     "e.kind = 'call_intent' AND NOT EXISTS (SELECT FROM audit_entry AS n WHERE"
@@ -38,6 +39,7 @@ CALL_STATUS: dict[str, str] = {
     "denied": DENIED,
     "expired": "e.kind = 'approval_expired' AND e.call_id IS NOT NULL",
     "cancelled": "e.kind = 'approval_cancelled' AND e.call_id IS NOT NULL",
+    "superseded": "e.kind = 'approval_superseded' AND e.call_id IS NOT NULL",
     "awaiting_approval": _OPEN_APPROVAL,
     "running": _RUNNING,
 }

@@ -71,8 +71,8 @@ class CallRecord:
 
     Args:
         warnings: what its caller was told beside the answer, each `{"path", "code", "message"}`.
-        status: "completed", "failed", "unknown" or what else its outcome says; "denied", "expired" or "cancelled"
-            when it never ran; "awaiting_approval", "approved" or "running" while it has not ended.
+        status: "completed", "failed", "unknown" or what else its outcome says; "denied", "expired", "superseded"
+            or "cancelled" when it never ran; "awaiting_approval", "approved" or "running" while it has not ended.
         decision, layer, label, rule, reason: what decided, from the entry that ended the deciding.
         approval_state, approval_by, approval_wait_ms: the person's part, empty for a plain call.
     """
@@ -130,7 +130,7 @@ def read_entry(row: Sequence[Any]) -> EntryRow:
     return EntryRow(**values)
 
 
-ENDED_APPROVALS = ("approval_answered", "approval_expired", "approval_cancelled")
+ENDED_APPROVALS = ("approval_answered", "approval_expired", "approval_cancelled", "approval_superseded")
 
 
 def call_from_entries(call_id: UUID, entries: Sequence[EntryRow]) -> CallRecord:

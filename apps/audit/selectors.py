@@ -250,9 +250,11 @@ def entry_facets(filters: EntryFilters, *, at: datetime) -> dict[str, tuple[Face
 
 
 def calls_like(*, environment: str, agent: str, tool: str, params: Any, until: datetime) -> LikeCounts:
-    """Count an agent's calls of the last 90 days with exactly these (masked) params, before a moment."""
+    """Count calls of the last 90 days with exactly these (masked) params before a moment, of one agent or of all."""
     where = Where()
-    where.add("e.environment = %s AND e.agent = %s AND e.tool = %s", environment, agent, tool)
+    where.add("e.environment = %s AND e.tool = %s", environment, tool)
+    if agent:
+        where.add("e.agent = %s", agent)
     where.add("e.at >= %s AND e.at < %s", until - LIKE_SPAN, until)
     where.add(IS_HEAD)
     where.add("c.params = %s::jsonb", json.dumps(params))
@@ -263,6 +265,11 @@ def calls_like(*, environment: str, agent: str, tool: str, params: Any, until: d
         where.values,
     )
     return LikeCounts(*rows[0])
+
+
+def boots_alive(at: datetime) -> list[Boot]:
+    """List the processes that write to the ledger now."""
+    return list(Boot.objects.filter(ended_at=None, lease_until__gte=at).order_by("started_at", "id"))
 
 
 def ledger_state() -> LedgerState:

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from apps.firewall.engine.contexts import ANY_OTHER, Classes, Conversation, Model, SenderClass, speaks_in
 from apps.firewall.engine.diff import Change, SnapshotDiff, Tools, diff_snapshots
+from apps.firewall.engine.diff_guards import GuardDifference, guard_differences
 from apps.firewall.engine.diff_sides import Where, Who
 from apps.firewall.engine.snapshot import Snapshot, build_snapshot
 from apps.firewall.engine.source import SnapshotSource
@@ -81,7 +82,12 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Blast:
-    """What a step from one snapshot to another does. `by_agent`: rows sum up all contexts of an agent."""
+    """What a step from one snapshot to another does.
+
+    Attributes:
+        by_agent: rows sum up all contexts of an agent.
+        guards: tools that meet other grants of permissions or content filters, whoever has them.
+    """
 
     contexts: int
     unchanged: int
@@ -92,6 +98,7 @@ class Blast:
     by_agent: bool
     tools_added: Tools
     tools_removed: Tools
+    guards: tuple[GuardDifference, ...]
 
     @property
     def is_empty(self) -> bool:
@@ -112,7 +119,8 @@ def blast_of(old: Snapshot | None, new: Snapshot) -> Blast:
     with _lock:
         known = _kept.get(key)
     if known is None:
-        known = _summed_up(diff_snapshots(_nothing(new) if old is None else old, new))
+        before = _nothing(new) if old is None else old
+        known = _summed_up(diff_snapshots(before, new), guard_differences(before, new))
     with _lock:
         _kept[key] = known
         _kept.move_to_end(key)
@@ -125,7 +133,7 @@ def _nothing(like: Snapshot) -> Snapshot:
     return build_snapshot(SnapshotSource(dialect=like.dialect, tools=[]))
 
 
-def _summed_up(diff: SnapshotDiff) -> Blast:
+def _summed_up(diff: SnapshotDiff, guards: tuple[GuardDifference, ...]) -> Blast:
     classes = diff.classes
     sides = len(classes.agents) * len(classes.models) * len(classes.sandboxed)
     contexts = sides * len(classes.owners) * len(classes.depths) * _places_told_apart(diff)
@@ -144,6 +152,7 @@ def _summed_up(diff: SnapshotDiff) -> Blast:
         by_agent=by_agent,
         tools_added=diff.tools_added,
         tools_removed=diff.tools_removed,
+        guards=guards,
     )
 
 

@@ -11,6 +11,7 @@ from django.utils.functional import Promise, cached_property
 from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 
+from apps.audit.drafts import EntryKind
 from apps.audit.verification import entry_is_intact
 from apps.firewall.engine.dialect import DIALECTS
 from apps.firewall.engine.layers import layers_of
@@ -35,6 +36,7 @@ STATUSES: dict[str, StatusKind] = {
     "denied": StatusKind("off", _("denied")),
     "expired": StatusKind("off", _("timed out")),
     "cancelled": StatusKind("off", _("cancelled")),
+    "superseded": StatusKind("off", _("superseded")),
     "awaiting_approval": StatusKind("warn", _("waiting")),
     "approved": StatusKind("warn", _("approved")),
     "running": StatusKind("warn", _("running")),
@@ -43,12 +45,14 @@ STATUSES: dict[str, StatusKind] = {
 PHASES: dict[str, tuple[Promise, str]] = {
     "decide": (_("Policy"), ""),
     "validate": (_("Validate"), ""),
+    "host_env": (_("Variables of the command"), ""),
     "permissions": (_("Permissions"), ""),
     "content": (_("Content filters"), ""),
     "session": (_("Session"), ""),
     "limits": (_("Limits"), ""),
     "before_hooks": (_("Hooks"), ""),
     "check_again": (_("Check of what hooks changed"), ""),
+    "sandbox": (_("Sandbox"), ""),
     "approval": (_("Approval"), ""),
     "approval_wait": (_("Approval wait"), "wait"),
     "execute": (_("Run"), "run"),
@@ -70,6 +74,7 @@ APPROVAL_STATES: dict[str, Promise] = {
     "denied": _("denied"),
     "expired": _("timed out"),
     "cancelled": _("withdrawn"),
+    "superseded": _("superseded"),
 }
 
 
@@ -165,6 +170,16 @@ class ShownCall:
     @property
     def is_cut(self) -> bool:
         return self.result is not self.call.result
+
+    @property
+    def command_end(self) -> "EntryRow | None":
+        """The record of how the command ended that the call left running; None while it runs, or without one."""
+        return next((each for each in self.call.entries if each.kind == EntryKind.COMMAND_ENDED), None)
+
+    @property
+    def command_status(self) -> StatusKind:
+        end = self.command_end
+        return STATUSES["running" if end is None else end.status]
 
     @property
     def is_intact(self) -> bool:

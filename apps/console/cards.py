@@ -1,6 +1,5 @@
 """What a card of the approvals page shows: command, hints, scopes of an "always", who decided."""
 
-import re
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -10,11 +9,14 @@ from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from apps.approvals.drafts import GrantScope
+from apps.approvals.drafts import GRANT_DAYS, GrantScope
+from apps.approvals.proposals import ANY, first_pattern
+from apps.approvals.rules import is_own, may_be_allowed
 from apps.approvals.states import Decision, State
 from apps.console.commands import Segment, segments
 
 if TYPE_CHECKING:
+    from apps.accounts.access import Principal
     from apps.approvals.models import Approval
 
 WARN_S, CRITICAL_S = 45, 15
@@ -35,6 +37,8 @@ HINTS: dict[str, HintKind] = {
     "destructive": HintKind("trash", "deny", _("Destructive")),
     "secret_in_arguments": HintKind("key", "deny", _("Secret in the arguments")),
     "download_to_shell": HintKind("download", "deny", _("Runs downloaded code")),
+    "pipe_to_shell": HintKind("terminal-2", "deny", _("Pipes into a shell")),
+    "shell_wrapper": HintKind("terminal-2", "ask", _("A line for a shell")),
     "invisible_character": HintKind("eye-off", "deny", _("Invisible character")),
     "shell_syntax": HintKind("terminal-2", "ask", _("Shell syntax")),
     "reserved_word": HintKind("terminal-2", "ask", _("Shell syntax")),
@@ -42,6 +46,7 @@ HINTS: dict[str, HintKind] = {
     "wrapper": HintKind("terminal-2", "ask", _("Runs another program")),
     "shell": HintKind("terminal-2", "ask", _("Starts a shell")),
     "inline_code": HintKind("braces", "ask", _("Code in the arguments")),
+    "variables": HintKind("adjustments", "ask", _("Sets variables")),
     "hook_rewrote": HintKind("pencil", "ask", _("Changed by a plugin")),
 }
 OTHER = HintKind("info-circle", "ask", _("Note"))
@@ -78,7 +83,17 @@ VERDICTS: dict[str, Verdict] = {
     State.DENIED: Verdict("deny", "x", _("Denied")),
     State.EXPIRED: Verdict("deny", "clock-x", _("Timed out, denied")),
     State.CANCELLED: Verdict("off", "circle-minus", _("Withdrawn")),
+    State.SUPERSEDED: Verdict("off", "circle-minus", _("Superseded")),
 }
+
+NO_END = "never"
+DAYS: tuple[tuple[str, Promise], ...] = (
+    ("1", _("1 day")),
+    ("7", _("7 days")),
+    (str(GRANT_DAYS), _("30 days")),
+    ("90", _("90 days")),
+    (NO_END, _("without an end")),
+)
 
 REASONS = (_("Untrusted source"), _("Not needed"), _("Ask the user first"))
 
@@ -91,33 +106,48 @@ def scopes_of(approval: "Approval") -> list[Scope]:
     if approval.kind != approval.Kind.EXEC or not approval.resolved_path or len(approval.argv) < 2:
         return scopes
     if len(approval.argv) > 2:
-        first = re.escape(approval.argv[1]).replace(r"\-", "-").replace(r"\ ", " ")
-        scopes.append(Scope("first", _("Same first argument"), f"^{first}( .*)?$"))
-    scopes.append(Scope("any", _("Any arguments"), "^.*$", is_broad=True))
+        scopes.append(Scope("first", _("Same first argument"), first_pattern(approval.argv[1])))
+    scopes.append(Scope("any", _("Any arguments"), ANY, is_broad=True))
     return scopes
 
 
-def grant_scope(approval: "Approval", value: str) -> GrantScope:
-    """Turn a chosen scope into what the service takes; an unknown choice is the narrowest."""
+def grant_scope(approval: "Approval", value: str, *, every_agent: bool = False, days: str = "") -> GrantScope:
+    """Turn chosen reaches into what the service takes; an unknown choice is the narrowest.
+
+    Args:
+        days: of `DAYS`; empty for the usual ones.
+    """
     chosen = {scope.value: scope for scope in scopes_of(approval)}.get(value)
-    return GrantScope(arg_pattern=chosen.pattern if chosen is not None else "")
+    return GrantScope(
+        arg_pattern=chosen.pattern if chosen is not None else "",
+        every_agent=every_agent,
+        days=None if days == NO_END else int(days or GRANT_DAYS),
+    )
 
 
 class Card:
     """One request as one person sees it now."""
 
-    def __init__(self, approval: "Approval", *, may_resolve: bool, at: datetime | None = None) -> None:
+    def __init__(
+        self, approval: "Approval", *, may_resolve: bool, by: "Principal | None" = None, at: datetime | None = None
+    ) -> None:
         self.approval = approval
         self.at = at or timezone.now()
         self.may_resolve = may_resolve
+        self.is_own = by is not None and is_own(approval, by)
 
     @property
     def can_decide(self) -> bool:
         return self.may_resolve and self.approval.is_pending
 
     @property
+    def is_frozen(self) -> bool:
+        """Say whether the kill switch holds it."""
+        return self.approval.is_pending and not may_be_allowed(self.approval)
+
+    @property
     def left_s(self) -> int:
-        return max(0, int((self.approval.expires_at - self.at).total_seconds()))
+        return max(0, int((self.approval.expires_at - (self.approval.frozen_at or self.at)).total_seconds()))
 
     @property
     def total_s(self) -> int:
@@ -164,16 +194,28 @@ class Card:
         return scopes_of(self.approval)
 
     @property
+    def days(self) -> tuple[tuple[str, Promise], ...]:
+        return DAYS
+
+    @property
+    def usual_days(self) -> str:
+        return str(GRANT_DAYS)
+
+    @property
     def may_always(self) -> bool:
-        return Decision.ALLOW_ALWAYS in self.approval.decisions
+        return Decision.ALLOW_ALWAYS in self.approval.decisions and not self.is_own and not self.is_frozen
 
     @property
     def may_once(self) -> bool:
-        return Decision.ALLOW_ONCE in self.approval.decisions
+        return Decision.ALLOW_ONCE in self.approval.decisions and not self.is_own and not self.is_frozen
 
     @property
     def is_shell(self) -> bool:
         return any(str(item.get("code", "")) in SHELL_CODES for item in self.approval.evidence)
+
+    @property
+    def sets_variables(self) -> bool:
+        return any(item.get("code") == "variables" for item in self.approval.evidence)
 
     @property
     def verdict(self) -> Verdict | None:

@@ -30,6 +30,9 @@ FORWARDED: dict[str, Permission] = {
     "approval.changed": Permission.APPROVALS_READ,
     "approval.resolved": Permission.APPROVALS_READ,
     "call.changed": Permission.AUDIT_READ,
+    "halt.placed": Permission.POLICY_READ,
+    "halt.changed": Permission.POLICY_READ,
+    "halts.heard": Permission.POLICY_READ,
     "presence.changed": Permission.APPROVALS_READ,
     "publication.created": Permission.POLICY_READ,
     "snapshot.published": Permission.POLICY_READ,
@@ -37,7 +40,7 @@ FORWARDED: dict[str, Permission] = {
     "audit.recorded": Permission.AUDIT_READ,
     "listener.reconnected": Permission.APPROVALS_READ,
 }
-PREFIXES = {"approval": "ap", "call": "call", "publication": "pub"}
+PREFIXES = {"approval": "ap", "halt": "halt", "call": "call", "publication": "pub"}
 
 
 def shown(kind: str, identifier: str) -> str:

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 
 from apps.accounts.access import Permission, may
-from apps.approvals.selectors import approvals_pending
+from apps.approvals.selectors import approvals_pending, in_time
 from apps.console.environments import environments_of
 from apps.console.menu import Link, ShownSection, menu_of
 from apps.policies.selectors import live_publication
@@ -54,7 +54,7 @@ class Shell:
         """How many requests wait now."""
         if not self.may_see_approvals or self.environment is None:
             return 0
-        return approvals_pending(self.environment).filter(expires_at__gt=timezone.now()).count()
+        return approvals_pending(self.environment).filter(in_time(timezone.now())).count()
 
     @cached_property
     def may_read_policy(self) -> bool:

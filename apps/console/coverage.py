@@ -1,13 +1,13 @@
 """What a pattern of an "always" would also have covered: the last calls of the agent, matched as the engine matches."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from apps.approvals.proposals import argv_of
 from apps.audit.filters import EntryFilters
 from apps.audit.selectors import calls
 from apps.console.cards import scopes_of
 from apps.firewall.engine.exec_policy.patterns import arguments_match
-from apps.firewall.shell import read_line
 
 if TYPE_CHECKING:
     from apps.approvals.models import Approval
@@ -24,25 +24,15 @@ class Coverage:
     denied: int
 
 
-def _argv(params: Any) -> tuple[str, ...]:
-    """The words of a past command; none when only a shell could tell them."""
-    if not isinstance(params, dict):
-        return ()
-    argv = params.get("argv")
-    if isinstance(argv, list):
-        return tuple(map(str, argv))
-    line = read_line(str(params.get("command", "")))
-    return () if line.syntax or line.unreadable else line.argv
-
-
-def pattern_coverage(approval: "Approval") -> list[Coverage]:
-    """Count for each pattern that is offered, over at most the last 500 calls of this agent and tool."""
+def pattern_coverage(approval: "Approval", *, every_agent: bool = False) -> list[Coverage]:
+    """Count for each pattern that is offered, over at most the last 500 calls of this tool by this agent, or by any."""
     patterns = [scope for scope in scopes_of(approval) if scope.pattern]
     if not patterns or not approval.argv:
         return []
-    filters = EntryFilters(environment=approval.environment.slug, agent=(approval.agent,), tool=(approval.tool,))
+    agents = () if every_agent else (approval.agent,)
+    filters = EntryFilters(environment=approval.environment.slug, agent=agents, tool=(approval.tool,))
     others = [call for call in calls(filters, limit=LOOKED_AT).rows if call.id != approval.call_id]
-    past = [(_argv(call.params), call.decision == "deny") for call in others]
+    past = [(argv_of(call.params), call.decision == "deny") for call in others]
     same = [(argv[1:], is_denied) for argv, is_denied in past if argv and argv[0] == approval.argv[0]]
     found = []
     for scope in patterns:

@@ -10,7 +10,9 @@ from apps.accounts.access import Permission, permissions_of
 from apps.accounts.errors import AccountError
 from apps.accounts.models import Role, Theme, User
 from apps.approvals.states import Decision
+from apps.console.cards import DAYS
 from apps.policies.errors import PolicyError
+from apps.registry.errors import RegistryError
 
 
 class ConsoleForm(forms.Form):
@@ -24,7 +26,7 @@ class ConsoleForm(forms.Form):
         for field in self.fields.values():
             field.widget.attrs.setdefault("class", _class_of(field.widget))
 
-    def take_errors(self, error: AccountError | PolicyError) -> None:
+    def take_errors(self, error: AccountError | PolicyError | RegistryError) -> None:
         """Show what a service refused beside the fields it names, the rest above the form."""
         named = [detail for detail in error.details if detail["path"] in self.fields]
         for detail in named:
@@ -105,6 +107,8 @@ class ResolveForm(forms.Form):
     decision = forms.ChoiceField(choices=[(decision.value, decision.value) for decision in Decision])
     reason = forms.CharField(max_length=500, required=False)
     scope = forms.CharField(max_length=16, required=False)
+    agents = forms.ChoiceField(choices=[("this", "this"), ("every", "every")], required=False)
+    days = forms.ChoiceField(choices=DAYS, required=False)
 
 
 SCOPES: tuple[tuple[str, Any], ...] = (
@@ -119,8 +123,10 @@ SCOPES: tuple[tuple[str, Any], ...] = (
     (Permission.AUDIT_READ, _("read the ledger")),
     (Permission.AUDIT_EXPORT, _("export the ledger")),
     (Permission.SESSIONS_MANAGE, _("end sessions and set their budgets")),
+    (Permission.CALLS_STOP, _("stop calls with the kill switch")),
     (Permission.USERS_MANAGE, _("manage people")),
     (Permission.TOKENS_MANAGE, _("manage tokens")),
+    (Permission.GATEWAYS_MANAGE, _("enrol and revoke OpenClaw Gateways")),
 )
 DAYS = (
     ("30", _("30 days")),

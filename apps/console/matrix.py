@@ -9,11 +9,12 @@ from django.utils.translation import gettext as _
 
 from apps.console.layers import layer_name
 from apps.console.situations import Situation, agent_names, group_value, named_places, place_label
-from apps.console.verdicts import EXEC, section_of
+from apps.console.verdicts import section_of
 from apps.firewall.engine.contexts import Conversation
 from apps.firewall.engine.decide import allowed_tools, decide
 from apps.firewall.engine.dialect import DIALECTS
 from apps.firewall.engine.exec_policy import exec_rules
+from apps.firewall.engine.exec_policy.explaining import EXEC
 from apps.firewall.engine.layers import layers_of
 from apps.firewall.engine.snapshot import Snapshot
 

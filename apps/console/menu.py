@@ -53,6 +53,8 @@ MENU: tuple[Section, ...] = (
         (
             Entry("overview", _("Overview"), "layout-dashboard", "overview", Permission.POLICY_READ, is_quick=True),
             Entry("approvals", _("Approvals"), "checklist", "approval", Permission.APPROVALS_READ, is_quick=True),
+            Entry("grants", _("Standing approvals"), "repeat", "grant", Permission.APPROVALS_READ),
+            Entry("halts", _("Kill switch"), "power", "halt", Permission.POLICY_READ),
             Entry("sessions", _("Sessions"), "messages", "session", Permission.AUDIT_READ),
             Entry("audit", _("Audit"), "list-search", "audit", Permission.AUDIT_READ, is_quick=True),
             Entry("async-calls", _("Asynchronous calls"), "stack-2", "async-call", Permission.AUDIT_READ),

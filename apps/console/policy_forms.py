@@ -7,7 +7,6 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from apps.console.forms import ConsoleForm
-from apps.policies.models import ExecAsk, ExecMode, ExecSecurity
 
 INHERIT: Final = "*inherit"
 LISTS: Final = ("also_allow", "allow", "deny")
@@ -117,22 +116,6 @@ class AgentForm(ConsoleForm):
     def fields_given(self) -> dict[str, Any]:
         """Return what was filled in; what was left empty stays absent."""
         return {name: value for name in ("name", "profile") if (value := self.cleaned_data[name])}
-
-
-def _words(label: Any, choices: Any) -> forms.ChoiceField:
-    return forms.ChoiceField(label=label, required=False, choices=[("", _("Inherit")), *choices])
-
-
-class ExecForm(ConsoleForm):
-    """How an agent's commands are judged. Version 0 is an agent without settings of its own."""
-
-    version = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
-    mode = _words(_("Mode"), ExecMode.choices)
-    security = _words(_("Security"), ExecSecurity.choices)
-    ask = _words(_("Ask"), ExecAsk.choices)
-
-    def changes(self) -> dict[str, Any]:
-        return {name: self.cleaned_data[name] or None for name in ("mode", "security", "ask") if name in self.data}
 
 
 def names_wanted(record: Any, lists: dict[str, list[str]]) -> dict[str, list[str] | None]:

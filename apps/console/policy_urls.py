@@ -20,6 +20,7 @@ policies: list[URLPattern | URLResolver] = [
         name="agent-provider-delete",
     ),
     path("agents/<path:key>/", agents.agent, name="agent"),
+    path("exec-rules/", agent_parts.exec_rules_of_all, name="exec-rules"),
     path("limits/", limits.limits, name="limits"),
     path("limits/new/", limits.limit_new, name="limit-new"),
     path("limits/breaker/", limits.limit_breaker, name="limit-breaker"),

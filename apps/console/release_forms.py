@@ -41,16 +41,18 @@ def _text(label: Any, rows: int) -> forms.CharField:
 
 
 class ImportForm(ConsoleForm):
-    """`openclaw.json` and the exec approvals document, each as a file or as text; the file wins."""
+    """`openclaw.json`, the exec approvals and the guards document, each as a file or as text; the file wins."""
 
     file = _file(gettext_lazy("openclaw.json as a file"))
     text = _text(gettext_lazy("openclaw.json as text"), 12)
     approvals_file = _file(gettext_lazy("Exec approvals as a file"))
     approvals_text = _text(gettext_lazy("Exec approvals as text"), 6)
+    guards_file = _file(gettext_lazy("Grants and filters as a file"))
+    guards_text = _text(gettext_lazy("Grants and filters as text"), 6)
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
-        if not self.errors and self.document is None and self.approvals is None:
+        if not self.errors and self.document is None and self.approvals is None and self.guards is None:
             raise forms.ValidationError(_("Choose a file, or paste a text."))
         return cleaned
 
@@ -61,6 +63,10 @@ class ImportForm(ConsoleForm):
     @property
     def approvals(self) -> str | bytes | None:
         return self._chosen("approvals_file", "approvals_text")
+
+    @property
+    def guards(self) -> str | bytes | None:
+        return self._chosen("guards_file", "guards_text")
 
     def _chosen(self, file_name: str, text_name: str) -> str | bytes | None:
         file = self.cleaned_data.get(file_name)

@@ -83,8 +83,8 @@ def _tool_row(tool: "Tool", sandbox: Sandbox) -> ToolRow:
     try:
         terms = sandbox.terms(needs)
     except SandboxRefusedError as exc:
-        return ToolRow(tool.name, needs.level, tuple(_asked(needs)), problem=exc.message)
-    return ToolRow(tool.name, terms.level, tuple(_asked(needs)), tuple(_given(terms)))
+        return ToolRow(tool.name, needs.level, tuple(needs_shown(needs)), problem=exc.message)
+    return ToolRow(tool.name, terms.level, tuple(needs_shown(needs)), tuple(_given(terms)))
 
 
 def _needs(tool: "Tool") -> SandboxNeeds | None:
@@ -94,7 +94,8 @@ def _needs(tool: "Tool") -> SandboxNeeds | None:
         return None
 
 
-def _asked(needs: SandboxNeeds) -> Iterator[tuple[str, str]]:
+def needs_shown(needs: SandboxNeeds) -> Iterator[tuple[str, str]]:
+    """List what a definition asks of its sandbox: a word and an amount each."""
     yield _("Level"), needs.level
     if needs.memory_bytes:
         yield _("Memory"), f"{needs.memory_bytes // MEGABYTE} MB"

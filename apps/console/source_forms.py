@@ -1,5 +1,6 @@
 """The form of a record with settings: one field for each setting of its kind, secrets by their masks."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -38,6 +39,7 @@ RARE: Final = frozenset(
     }
 )
 USUAL_OF_OWN: Final = frozenset({"allow_domains", "deny_domains"})
+OF_THE_WEB: Final = frozenset({SourceKind.OWN_HTTP, SourceKind.OWN_BROWSER})
 SECRETS: Final = f"{PREFIX}secrets"
 """Field of the texts that configs of the tools found name; such sources have no other secrets."""
 WITH_SECRETS: Final = frozenset({SourceKind.FILE, SourceKind.FOLDER, SourceKind.ENTRY_POINTS})
@@ -106,6 +108,19 @@ class CountsField(PairsField):
         return {name: int(text) for name, text in pairs.items()}
 
 
+class ConfigField(forms.CharField):
+    """A JSON object."""
+
+    widget = forms.Textarea
+
+    def clean(self, value: Any) -> Any:
+        text = super().clean(value) or ""
+        try:
+            return json.loads(text) if text.strip() else {}
+        except ValueError as exc:
+            raise forms.ValidationError(_("This is not JSON: %(cause)s") % {"cause": exc}) from exc
+
+
 @dataclass(frozen=True, slots=True)
 class Kept:
     """What a record holds already: its settings, and its secrets by the mask that stands for them."""
@@ -153,7 +168,8 @@ class SettingsForm(ConsoleForm):
     def _initial(self) -> dict[str, Any]:
         values: dict[str, Any] = {}
         for setting in SETTINGS[self.kind]:
-            held = self.kept.shown(self.kept.settings.get(setting.name, setting.default))
+            held = self.kept.settings.get(setting.name, setting.default)
+            held = held if setting.shape == "config" else self.kept.shown(held)
             values |= {PREFIX + name: value for name, value in _shown(setting, held)}
         if self.record is not None:
             own = [name for name in self.base_fields if hasattr(self.record, name)]
@@ -176,7 +192,7 @@ class SettingsForm(ConsoleForm):
 
     @property
     def rare(self) -> frozenset[str]:
-        return RARE - USUAL_OF_OWN if self.kind == SourceKind.OWN_HTTP else RARE
+        return RARE - USUAL_OF_OWN if self.kind in OF_THE_WEB else RARE
 
     @property
     def _setting_names(self) -> list[str]:
@@ -272,6 +288,8 @@ def _shown(setting: Setting, value: Any) -> Iterator[tuple[str, Any]]:
         members = value if isinstance(value, Mapping) else {}
         for part in ("algorithm", "key", "key_id"):
             yield f"signing_{part}", members.get(part, "")
+    elif setting.shape == "config":
+        yield setting.name, json.dumps(value, ensure_ascii=False, indent=2) if value else ""
     elif isinstance(value, list):
         yield setting.name, "\n".join(map(str, value))
     elif isinstance(value, Mapping):
@@ -310,9 +328,9 @@ def _text(setting: Setting, label: Any = None) -> forms.Field:
     )
 
 
-def _area(field: type[forms.CharField], note: Any) -> Any:
+def _area(field: type[forms.CharField], note: Any, *, rows: int = 2) -> Any:
     def make(setting: Setting) -> forms.Field:
-        attributes = {"rows": 2, "spellcheck": "false", "autocomplete": "off", "class": "form-control mono"}
+        attributes = {"rows": rows, "spellcheck": "false", "autocomplete": "off", "class": "form-control mono"}
         return field(
             label=setting.label,
             help_text=setting.hint or note,
@@ -350,6 +368,7 @@ FIELDS: Final[Mapping[str, Any]] = {
     "texts": _area(LinesField, _ONE_A_LINE),
     "numbers": _area(NumbersField, _ONE_A_LINE),
     "named": _area(PairsField, gettext_lazy("NAME=value, one a line.")),
+    "config": _area(ConfigField, gettext_lazy("A JSON object."), rows=8),
     "number": _number,
     "counts": _area(CountsField, gettext_lazy("NAME=number, one a line.")),
     "flag": _flag,

@@ -64,6 +64,11 @@ KINDS: Final[Mapping[str, Word]] = {
         "world",
         note=gettext_lazy("HTTP requests to public addresses, or to the domains that you name."),
     ),
+    "own_browser": Word(
+        gettext_lazy("Built-in: browser"),
+        "device-desktop",
+        note=gettext_lazy("Web pages as text or picture, from public addresses or the domains that you name."),
+    ),
     "own_email": Word(
         gettext_lazy("Built-in: email"),
         "send",

@@ -1,13 +1,13 @@
 """Which tools a publication adds, changes and takes away: the draft's catalogue beside the live one."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
 from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
-from apps.firewall.engine.snapshot import Snapshot
+from apps.firewall.engine.diff_guards import ToolDifference
 
 MEMBERS: Final[dict[str, Any]] = {
     "plugin": gettext_lazy("plugin"),
@@ -45,26 +45,14 @@ class ToolChange:
         return WORDS[self.action]
 
 
-def tool_changes(live: Snapshot | None, draft: Snapshot) -> list[ToolChange]:
-    """Tell what a publication does to the catalogue, by name; nothing where nothing was published yet."""
-    if live is None or live.digest == draft.digest:
-        return []
-    return sorted(_changes(live, draft), key=lambda change: change.name)
-
-
-def _changes(live: Snapshot, draft: Snapshot) -> Iterator[ToolChange]:
-    before, after = _catalogue(live), _catalogue(draft)
-    for name, tool in after.items():
-        url = reverse("tool", args=[name])
-        earlier = before.get(name)
-        if earlier is None:
-            yield ToolChange("added", name, url=url)
-        elif earlier != tool:
-            words = (word for member, word in MEMBERS.items() if earlier.get(member) != tool.get(member))
-            yield ToolChange("changed", name, tuple(words), url)
-    for name in before.keys() - after.keys():
-        yield ToolChange("removed", name)
-
-
-def _catalogue(snapshot: Snapshot) -> dict[str, dict[str, Any]]:
-    return {tool["name"]: tool for tool in snapshot.document["tools"]}
+def tool_changes(differences: Iterable[ToolDifference]) -> list[ToolChange]:
+    """Put what differs between two catalogues into words, with the pages of tools that will be there."""
+    return [
+        ToolChange(
+            each.action,
+            each.name,
+            tuple(word for member, word in MEMBERS.items() if member in each.members),
+            "" if each.after is None else reverse("tool", args=[each.name]),
+        )
+        for each in differences
+    ]

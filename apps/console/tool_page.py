@@ -15,6 +15,7 @@ from apps.accounts.access import Permission
 from apps.audit.figures import Span
 from apps.audit.tool_figures import ToolUse, tool_use
 from apps.console.agents import roles_with
+from apps.console.sandbox import needs_shown
 from apps.console.schema_rows import ParamTable, table_of
 from apps.console.sparks import Spark, spark_of
 from apps.console.tool_reach import AgentReach
@@ -117,7 +118,8 @@ def defined(record: "Tool") -> Defined:
 
 
 def _facts(definition: Definition) -> list[tuple[str, str]]:
-    limit = definition.timeout_ms
+    limit, most = definition.timeout_ms, definition.result_limit
+    needs = [] if definition.sandbox is None else needs_shown(definition.sandbox)
     extra = {"keep": _("kept"), "drop": _("dropped"), "refuse": _("refused")}
     pairs = [
         (_("Version"), definition.version),
@@ -128,6 +130,8 @@ def _facts(definition: Definition) -> list[tuple[str, str]]:
         (_("Resources"), ", ".join(f"{kind} {place}" for kind, place in resources_named(definition))),
         (_("Needs"), ", ".join(definition.dependencies)),
         (_("Time limit"), "" if limit is None else _("%(number)s ms") % {"number": limit}),
+        (_("Result at most"), "" if most is None else _("%(number)s characters") % {"number": most}),
+        (_("Sandbox"), ", ".join(f"{name} {amount}" for name, amount in needs)),
         (_("Other params"), extra.get(definition.extra_params or "", "")),
         (_("Successor"), definition.successor),
     ]

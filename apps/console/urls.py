@@ -10,11 +10,15 @@ from apps.console.catalogue_urls import catalogue
 from apps.console.policy_urls import exploring, policies
 from apps.console.views import (
     accounts,
+    answering,
     approvals,
     async_calls,
     audit,
     call_news,
     exports,
+    gateways,
+    grants,
+    halts,
     overview,
     publish,
     sandbox,
@@ -51,6 +55,11 @@ access: list[URLPattern | URLResolver] = [
 
 approving: list[URLPattern | URLResolver] = [
     path("approvals/", approvals.approvals, name="approvals"),
+    path("approvals/answering/", answering.answering, name="answering"),
+    path("approvals/answering/rules/add/", answering.rule_add, name="answering-rule-add"),
+    path("approvals/answering/rules/remove/", answering.rule_remove, name="answering-rule-remove"),
+    path("approvals/answering/deputies/add/", answering.deputy_add, name="answering-deputy-add"),
+    path("approvals/answering/deputies/remove/", answering.deputy_remove, name="answering-deputy-remove"),
     path("approvals/queue/", approvals.queue, name="approvals-queue"),
     path("approvals/status/", approvals.status, name="approvals-status"),
     path("approvals/<approval_id:approval_id>/card/", approvals.card, name="approval-card"),
@@ -64,10 +73,30 @@ working: list[URLPattern | URLResolver] = [
     path("sessions/<session_id:session_id>/", sessions.session, name="session"),
     path("sessions/<session_id:session_id>/end/", sessions.end, name="session-end"),
     path("sessions/<session_id:session_id>/reopen/", sessions.reopen, name="session-reopen"),
+    path(
+        "sessions/<session_id:session_id>/commands/<command_id:command_id>/kill/",
+        sessions.command_end,
+        name="session-command-end",
+    ),
     path("sessions/<session_id:session_id>/budgets/", sessions.budgets, name="session-budgets"),
 ]
 
 auditing: list[URLPattern | URLResolver] = [
+    path("grants/", grants.grants, name="grants"),
+    path("grants/<grant_id:grant_id>/", grants.grant, name="grant"),
+    path("grants/<grant_id:grant_id>/revoke/", grants.revoke, name="grant-revoke"),
+    path("grants/<grant_id:grant_id>/narrow/", grants.narrow, name="grant-narrow"),
+    path("halts/", halts.halts, name="halts"),
+    path("halts/banner/", halts.banner, name="halt-banner"),
+    path("halts/consequence/", halts.consequence, name="halt-consequence"),
+    path("halts/place/", halts.place, name="halt-place"),
+    path("halts/<halt_id:halt_id>/ask/", halts.ask, name="halt-ask"),
+    path("halts/<halt_id:halt_id>/lift/", halts.lift, name="halt-lift"),
+    path("gateways/", gateways.gateways, name="gateways"),
+    path("gateways/enrol/", gateways.enrol, name="gateway-enrol"),
+    path("gateways/<gateway_id:gateway_id>/", gateways.gateway, name="gateway"),
+    path("gateways/<gateway_id:gateway_id>/revoke/", gateways.revoke, name="gateway-revoke"),
+    path("gateways/alarms/<alarm_id:alarm_id>/clear/", gateways.alarm_seen, name="gateway-alarm-clear"),
     path("sandbox/", sandbox.sandbox, name="sandbox"),
     path("audit/", audit.audit, name="audit"),
     path("audit/rows/", audit.audit, name="audit-rows"),

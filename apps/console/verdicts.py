@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from apps.console.guards import ShownAnswer, permissions_in
 from apps.console.layers import layer_name, page_of
@@ -14,10 +15,17 @@ from apps.firewall.engine.context import CallContext
 from apps.firewall.engine.decide import decide, explain, explain_tool
 from apps.firewall.engine.dialect import DIALECTS
 from apps.firewall.engine.exec_policy import ExecRules, exec_rules
+from apps.firewall.engine.exec_policy.explaining import EXEC, ExplainedCommand, explain_command
 from apps.firewall.engine.snapshot import Snapshot
 from apps.firewall.engine.warn import MCP_PLUGIN
 
-EXEC: Final = "exec"
+WORDS: Final = {
+    "security": gettext_lazy("Security"),
+    "ask": gettext_lazy("Ask"),
+    "askFallback": gettext_lazy("When nobody answers"),
+    "host": gettext_lazy("Host"),
+    "elevated": gettext_lazy("Elevated"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +191,14 @@ class Trace:
     verdict: Verdict
     steps: tuple[TraceStep, ...]
     permissions: tuple[ShownAnswer, ...] = ()
+    command: ExplainedCommand | None = None
+
+    @property
+    def words(self) -> list[tuple[str, str, str]]:
+        """What holds for commands, of the tool that runs them: word, value, and the setting that said so."""
+        if self.command is None:
+            return []
+        return [(str(WORDS[word.name]), word.value, word.source) for word in self.command.words]
 
     @property
     def decider(self) -> TraceStep | None:
@@ -208,7 +224,15 @@ def trace_of(snapshot: Snapshot, answer: Answer, tool: str, pages: frozenset[str
         for step in explain_tool(snapshot, answer.context, tool)
     )
     verdict = answer.verdicts.get(decision.tool) or Verdict("deny", rule=decision.reason)
-    return Trace(answer, decision, verdict, steps, tuple(permissions_in(snapshot, answer.context, decision.tool)))
+    permissions = tuple(permissions_in(snapshot, answer.context, decision.tool))
+    command = _command_in(snapshot, answer) if decision.tool == EXEC else None
+    return Trace(answer, decision, verdict, steps, permissions, command)
+
+
+def _command_in(snapshot: Snapshot, answer: Answer) -> ExplainedCommand:
+    resolution = answer.explanation.resolution
+    agent = (resolution.agent if resolution is not None else None) or answer.situation.agent
+    return explain_command(snapshot.exec_settings(agent), answer.context, dialect=snapshot.dialect)
 
 
 def _facts(answer: Answer) -> Iterator[tuple[str, str, bool]]:
@@ -262,7 +286,7 @@ def _exported(snapshot: Snapshot, answer: Answer, tool: str) -> dict[str, Any]:
         "resolution": None if explanation.resolution is None else asdict(explanation.resolution),
         "allowed": list(explanation.allowed),
         "tools": [decide(snapshot, answer.context, name)._asdict() for name in snapshot.tool_names],
-        "exec": {"security": answer.exec.security, "ask": answer.exec.ask},
+        "exec": _command_in(snapshot, answer).to_json(),
     }
     if tool:
         shown["decision"] = decide(snapshot, answer.context, tool)._asdict()

@@ -6,7 +6,7 @@ from uuid import UUID
 from django.db import transaction
 
 from apps.approvals.models import Approval
-from apps.approvals.services import approval_finish
+from apps.approvals.running import approval_finish
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.models import Boot
 from apps.audit.selectors import call_record

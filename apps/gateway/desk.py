@@ -12,8 +12,9 @@ import structlog
 from django.utils import timezone
 
 from apps.approvals.errors import ApprovalError
+from apps.approvals.running import approval_claim, approval_finish
 from apps.approvals.selectors import approvals_runnable
-from apps.approvals.services import approval_claim, approval_finish, approvals_expire
+from apps.approvals.services import approvals_expire
 from apps.audit.services import boot_id
 from apps.firewall.engine.source import ToolEntry
 from apps.firewall.errors import FirewallError
@@ -26,6 +27,8 @@ from apps.gateway.abandoned import abandoned_end
 from apps.gateway.counters import counters
 from apps.gateway.database import in_database
 from apps.gateway.errors import StoppingError, TooBusyError
+from apps.gateway.halting import LiveHalts
+from apps.gateway.openclaw.approved import runs_elsewhere
 from apps.gateway.queue.cancelling import cancels_asked
 from apps.gateway.queue.rows import call_allow
 from apps.gateway.queue.settling import approval_settle
@@ -52,6 +55,7 @@ class Ended:
 class Running:
     """A call of this process that runs, and the way to end it."""
 
+    call: Call
     task: asyncio.Task[CallResult]
     abort: Abort
 
@@ -59,8 +63,10 @@ class Running:
 class Desk:
     """Starts calls, keeps their tasks alive, and remembers their answers for some minutes."""
 
-    def __init__(self, ports: Ports) -> None:
+    def __init__(self, ports: Ports, *, limit: int = CALLS_LIMIT, grace_s: float = GRACE_S) -> None:
         self._ports = ports
+        self._limit = limit
+        self._grace_s = grace_s
         self._tasks: set[asyncio.Task[Any]] = set()
         self._calls: dict[UUID, Running] = {}
         self._ended: OrderedDict[UUID, Ended] = OrderedDict()
@@ -115,6 +121,13 @@ class Desk:
         for call_id, by in (await in_database(cancels_asked, list(self._calls))).items():
             self.abort(call_id, by=by)
 
+    def end_stopped(self, halts: LiveHalts) -> None:
+        """End the calls of this process that the kill switch ends."""
+        for call_id, running in list(self._calls.items()):
+            by = halts.ends(running.call)
+            if by:
+                self.abort(call_id, by=by, reason="stopped")
+
     def runs(self, tool: ToolEntry) -> bool:
         """Say whether a tool can run here."""
         return self._ports.executor.runs(tool)
@@ -127,8 +140,8 @@ class Desk:
         """
         if self._is_stopping:
             raise StoppingError("this server is stopping")
-        if len(self._calls) >= CALLS_LIMIT:
-            raise TooBusyError(f"{CALLS_LIMIT} calls run already")
+        if len(self._calls) >= self._limit:
+            raise TooBusyError(f"{self._limit} calls run already")
 
     def task_of(self, call_id: UUID) -> asyncio.Task[CallResult] | None:
         """Give the task of a call that runs in this process now."""
@@ -149,7 +162,7 @@ class Desk:
 
     def _track(self, call: Call, abort: Abort, work: Coroutine[Any, Any, CallResult]) -> asyncio.Task[CallResult]:
         task: asyncio.Task[CallResult] = self.background(self._finish(call, work))
-        self._calls[call.id] = Running(task, abort)
+        self._calls[call.id] = Running(call, task, abort)
         task.add_done_callback(lambda _: self._calls.pop(call.id, None))
         return task
 
@@ -180,6 +193,8 @@ class Desk:
             self._resuming.discard(approval_id)
 
     async def _claim_and_run(self, approval_id: UUID) -> None:
+        if await in_database(runs_elsewhere, approval_id):
+            return  # an OpenClaw Gateway runs it, if it still waits for the answer
         boot = await in_database(boot_id)
         if await in_database(call_allow, approval_id, boot=boot, at=timezone.now()):
             return  # a worker runs it
@@ -206,7 +221,7 @@ class Desk:
         self._is_stopping = True
         running = {each.task for each in self._calls.values()}
         if running:
-            _, running = await asyncio.wait(running, timeout=GRACE_S)
+            _, running = await asyncio.wait(running, timeout=self._grace_s)
         for task in running | self._tasks:
             task.cancel()
         if self._tasks:

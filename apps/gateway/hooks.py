@@ -16,7 +16,7 @@ from apps.firewall.runtime.hook_runners.workers import HookWorkers
 from apps.firewall.runtime.hooks import AfterEvent, BeforeEvent, Hook, HookReport, Rewrites
 from apps.firewall.tools.connector import Resolve, system_resolve
 from apps.gateway.database import in_database
-from apps.registry.hooks import GRACE_MS, LiveHook, LiveHooksOf, hook_target, live_hooks, target_ask
+from apps.registry.hooks import LiveHook, LiveHooksOf, hook_target, live_hooks, target_ask
 from apps.registry.looks import python_tools
 from apps.registry.models import HookMoment
 from apps.registry.services import FailureDraft, hook_failures_record, hook_tallies_add
@@ -83,13 +83,12 @@ class LiveHooks:
                 target, event, key=each.key, limit_ms=each.limit_ms, workers=self.workers, resolve=self._resolve
             )
 
-        grace = GRACE_MS if each.target is None else 0
         return Hook(
             plugin=each.plugin,
             name=str(each.id),
             handler=handler,
             priority=each.priority,
-            limit_ms=each.limit_ms + grace,
+            limit_ms=each.limit_ms + each.grace_ms,
         )
 
     async def report(self, call: Call, tool: str, reports: Sequence[HookReport]) -> None:

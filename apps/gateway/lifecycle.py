@@ -12,7 +12,10 @@ from apps.events.listener import subscribe
 from apps.events.notices import RECONNECTED, Notice
 from apps.firewall.tools.mcp.sessions import McpSessions
 from apps.gateway.agent_sessions import connections_end
+from apps.gateway.background.holder import Holder
+from apps.gateway.background.inputs import ASKED as COMMAND_ASKED
 from apps.gateway.desk import Desk
+from apps.gateway.halting import LiveHalts
 from apps.gateway.hooks import LiveHooks
 from apps.gateway.limiting import LiveLimits
 from apps.gateway.listings import Listings
@@ -20,17 +23,28 @@ from apps.gateway.live import LiveSnapshots
 from apps.gateway.queue.callbacks import Callbacks
 from apps.gateway.queue.cancelling import ASKED as CANCEL_ASKED
 from apps.gateway.queue.taking import Taker
+from apps.gateway.reviewing import Reviewer
 from apps.gateway.tokens import Tokens
 from apps.gateway.tool_states import LiveToolStates
-from apps.gateway.wiring import live_hooks_of_all, live_limits, live_snapshots, live_tool_states, ports_with
+from apps.gateway.wiring import (
+    live_hooks_of_all,
+    live_limits,
+    live_snapshots,
+    live_tool_states,
+    ports_elsewhere,
+    ports_with,
+)
+from apps.halts.selectors import halts_standing
 from apps.sessions.services import ENDED as SESSION_ENDED
 
 log = structlog.get_logger(__name__)
 
 POLL_S = 5.0
+ELSEWHERE_LIMIT = 2048  # calls that OpenClaw Gateways run: here each only waits
 PUBLICATIONS = ("publication.", "environment.")
 TOOLS = ("registry.", "source.", "environment.")
 LIMITS = ("limit.", "environment.")
+HALTS = ("halt.", "environment.")
 HOOKS = ("hook.", "registry.", "environment.")
 PEOPLE = ("token.", "user.")
 
@@ -42,11 +56,15 @@ class Gateway:
     snapshots: LiveSnapshots
     tool_states: LiveToolStates
     limits: LiveLimits
+    halts: LiveHalts
     hooks: LiveHooks
     tokens: Tokens
     desk: Desk
+    elsewhere: Desk
     taker: Taker
     callbacks: Callbacks
+    reviewer: Reviewer
+    holder: Holder
     is_worker: bool = False
     sessions: McpSessions = field(default_factory=McpSessions)
     listings: Listings = field(default_factory=Listings)
@@ -80,25 +98,33 @@ async def start(snapshots: LiveSnapshots | None = None, *, is_worker: bool = Fal
     snapshots = snapshots or live_snapshots()
     tool_states = live_tool_states()
     limits = live_limits()
+    halts = LiveHalts(halts_standing, kind="worker" if is_worker else "server")
     hooks = live_hooks_of_all()
     sessions = McpSessions()
-    desk = Desk(ports_with(snapshots, tool_states, limits, hooks, sessions))
+    holder = Holder()
+    ports = ports_with(snapshots, tool_states, limits, halts, hooks, sessions, holder)
+    desk = Desk(ports)
     callbacks = Callbacks()
     made = Gateway(
         snapshots=snapshots,
         tool_states=tool_states,
         limits=limits,
+        halts=halts,
         hooks=hooks,
         tokens=Tokens(),
         desk=desk,
+        elsewhere=Desk(ports_elsewhere(ports), limit=ELSEWHERE_LIMIT, grace_s=0.0),
         taker=Taker(desk, callbacks),
         callbacks=callbacks,
+        reviewer=Reviewer(snapshots),
+        holder=holder,
         is_worker=is_worker,
         sessions=sessions,
     )
     await snapshots.reload()
     await tool_states.reload()
     await limits.reload()
+    await halts.reload()
     await hooks.reload()
     made.unsubscribe = subscribe(hear)
     made.tasks.append(asyncio.create_task(_poll(made), name="gateway poll"))
@@ -115,7 +141,9 @@ async def stop() -> None:
     for task in ending.tasks:
         task.cancel()
     await asyncio.gather(*ending.tasks, return_exceptions=True)
+    await ending.elsewhere.stop()
     await ending.desk.stop()
+    await ending.holder.stop()
     await ending.hooks.close()
     await ending.sessions.close()
 
@@ -128,9 +156,11 @@ def hear(notice: Notice) -> None:
     if notice.kind == RECONNECTED or notice.kind.startswith(PEOPLE):
         current.tokens.forget()
     if notice.kind == RECONNECTED or notice.kind.startswith(PUBLICATIONS):
-        current.desk.background(_logged(current.snapshots.reload(), "reload"))
+        current.desk.background(_logged(_reload(current), "reload"))
     if notice.kind == RECONNECTED or notice.kind.startswith(TOOLS):
         current.desk.background(_logged(current.tool_states.reload(), "reload of tool states"))
+    if notice.kind == RECONNECTED or notice.kind.startswith(HALTS):
+        current.desk.background(_logged(_hold(current), "reload of stops"))
     if notice.kind == RECONNECTED or notice.kind.startswith(LIMITS):
         current.desk.background(_logged(current.limits.reload(), "reload of limits"))
     if notice.kind == RECONNECTED or notice.kind.startswith(HOOKS):
@@ -139,6 +169,8 @@ def hear(notice: Notice) -> None:
         current.desk.background(_logged(_sweep(current), "sweep"))
     if notice.kind == CANCEL_ASKED:
         current.desk.background(_logged(current.desk.take_cancels(), "cancel"))
+    if notice.kind in {COMMAND_ASKED, SESSION_ENDED, RECONNECTED}:
+        current.desk.background(_logged(current.holder.take(), "wishes for commands"))
     if notice.kind == SESSION_ENDED:
         closing = connections_end(notice.id, current.sessions)
         current.desk.background(_logged(closing, "end of a session's connections"))
@@ -152,11 +184,28 @@ async def _poll(current: Gateway) -> None:
     while True:
         await _logged(_sweep(current), "sweep")
         await asyncio.sleep(POLL_S)
-        await _logged(current.snapshots.reload(), "reload")
+        await _logged(_reload(current), "reload")
         await _logged(current.tool_states.reload(), "reload of tool states")
+        await _logged(_hold(current), "reload of stops")
         await _logged(current.limits.reload(), "reload of limits")
         await _logged(current.hooks.reload(), "reload of hooks")
         await _logged(current.hooks.flush(), "count of hooks")
+        await _logged(current.holder.take(), "wishes for commands")
+        await _logged(current.holder.tidy(), "commands that nobody holds")
+
+
+async def _reload(current: Gateway) -> None:
+    """Take what is live by now, and look at the requests that wait under it."""
+    await current.snapshots.reload()
+    if not current.is_worker:
+        await current.reviewer.review()
+
+
+async def _hold(current: Gateway) -> None:
+    """Hold to what is stopped now, and end what runs against it."""
+    await current.halts.reload()
+    current.desk.end_stopped(current.halts)
+    current.holder.end_stopped(current.halts)
 
 
 async def _sweep(current: Gateway) -> None:

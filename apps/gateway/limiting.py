@@ -66,8 +66,11 @@ class LiveLimits:
             return
         if is_failure or tool.name in held.breakers:
             code = "" if outcome.error is None else outcome.error["code"]
-            await in_database(_settle, call.environment, tool.name, held.rule, is_failure, code)
-            await self.reload()
+            try:
+                await in_database(_settle, call.environment, tool.name, held.rule, is_failure, code)
+                await self.reload()
+            except DatabaseError as exc:  # the call has run: what it answered stays
+                log.warning("limits.not_counted", call=str(call.id), error=type(exc).__name__)
 
     async def recall(self, call: Call, key: str) -> Remembered | None:
         try:

@@ -6,8 +6,9 @@ from django.db import models
 from django.db.models import Q
 
 from apps.accounts.models import ApiToken
-from apps.firewall.identifiers import show_id
+from apps.firewall.identifiers import new_id, show_id
 from apps.registry.models import Environment
+from apps.sessions.models import Session
 
 
 class CallSlot(models.Model):
@@ -168,3 +169,106 @@ class CallCancel(models.Model):
 
     def __str__(self) -> str:
         return self.by
+
+
+class BackgroundCommand(models.Model):
+    """A command that a call left running, or is about to: it belongs to its session, one process holds it.
+
+    The id is that of the call. What it said is kept masked. What the command ended as is in the ledger, too.
+
+    Args:
+        family: key of the session at the root of the tree that the session belongs to.
+        holder: boot of the process that holds it.
+        output_begin, output_total: characters of its output before what is kept, and in all.
+        polled: up to where polls have told of it.
+        end_asked_code: why its end was asked for; empty while nobody did.
+    """
+
+    class State(models.TextChoices):
+        STARTING = "starting"
+        RUNNING = "running"
+        ENDED = "ended"
+
+    id = models.UUIDField(primary_key=True, editable=False)
+    environment = models.ForeignKey(Environment, on_delete=models.PROTECT, related_name="+")
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="+")
+    family = models.TextField()
+    agent = models.TextField()
+    session_key = models.TextField()
+    channel = models.TextField(blank=True)
+    sender = models.TextField(blank=True)
+    actor = models.TextField()
+    tool = models.TextField()
+    snapshot_digest = models.TextField(blank=True)
+    trace_id = models.TextField(blank=True)
+
+    command = models.TextField()
+    workdir = models.TextField(blank=True)
+    has_terminal = models.BooleanField(default=False)
+    time_limit_s = models.PositiveIntegerField()
+
+    state = models.CharField(max_length=16, choices=State.choices)
+    holder = models.UUIDField()
+    started_at = models.DateTimeField()
+    output = models.TextField(blank=True)
+    output_begin = models.PositiveBigIntegerField(default=0)
+    output_total = models.PositiveBigIntegerField(default=0)
+    polled = models.PositiveBigIntegerField(default=0)
+    accepts_input = models.BooleanField(default=True)
+
+    end_asked_by = models.TextField(blank=True)
+    end_asked_code = models.CharField(max_length=32, blank=True)
+    ended_at = models.DateTimeField(null=True)
+    outcome = models.CharField(max_length=16, blank=True)
+    exit_code = models.IntegerField(null=True)
+    signal = models.IntegerField(null=True)
+    error_code = models.TextField(blank=True)
+    error_message = models.TextField(blank=True)
+
+    class Meta:
+        ordering: ClassVar = ["-started_at", "-id"]
+        indexes: ClassVar = [
+            models.Index(fields=["session", "-started_at"], name="background_of_session"),
+            models.Index(fields=["environment", "agent", "family"], name="background_of_family"),
+            models.Index(fields=["holder"], name="background_open", condition=~Q(state="ended")),
+            models.Index(fields=["ended_at"], name="background_age", condition=Q(state="ended")),
+        ]
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                name="background_ended_with_an_outcome",
+                condition=(Q(state="ended", ended_at__isnull=False) & ~Q(outcome=""))
+                | (~Q(state="ended") & Q(ended_at__isnull=True, outcome="")),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.shown_id
+
+    @property
+    def shown_id(self) -> str:
+        return show_id("proc", self.pk)
+
+    @property
+    def is_open(self) -> bool:
+        return self.state != self.State.ENDED
+
+
+class CommandInput(models.Model):
+    """Something for the input of a background command that another process holds; sealed until that takes it."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    command = models.ForeignKey(BackgroundCommand, on_delete=models.CASCADE, related_name="inputs")
+    sealed = models.BinaryField()
+    is_last = models.BooleanField(default=False)
+    asked_at = models.DateTimeField()
+    taken_at = models.DateTimeField(null=True)
+    done_at = models.DateTimeField(null=True)
+    error_code = models.TextField(blank=True)
+    error_message = models.TextField(blank=True)
+
+    class Meta:
+        ordering: ClassVar = ["id"]
+        indexes: ClassVar = [models.Index(fields=["asked_at"], name="command_input_age")]
+
+    def __str__(self) -> str:
+        return str(self.pk)

@@ -2,26 +2,34 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
+from uuid import UUID
 
 from django.utils import timezone
 
+from apps.approvals.asking import usual_wait_s
 from apps.approvals.drafts import ApprovalDraft
 from apps.approvals.grants import grant_used
+from apps.approvals.running import approval_drifted
 from apps.approvals.selectors import grant_covering, grants_for
 from apps.approvals.services import approval_request
 from apps.approvals.states import Decision
 from apps.audit.drafts import EntryDecision
 from apps.firewall.engine.exec_policy import ExecVerdict
-from apps.firewall.runtime.call import Action, Asked, Call, JsonObject, Judgement
+from apps.firewall.runtime.call import Action, Asked, Call, Host, JsonObject, Judgement
 from apps.firewall.runtime.hooks import ApprovalWish
 from apps.firewall.runtime.ports import ApprovalRequest, StandingGrant
+from apps.firewall.runtime.stages.host_env import asked_variables
 from apps.gateway.database import in_database
 from apps.registry.errors import RegistryError
 from apps.registry.models import Environment
 from apps.registry.selectors import environment_find
 
-HARMFUL = frozenset({"destructive", "download_to_shell", "secret_in_arguments", "writes_outside_workspace"})
+HARMFUL = frozenset(
+    {"destructive", "download_to_shell", "pipe_to_shell", "secret_in_arguments", "writes_outside_workspace"}
+)
 TITLE_LETTERS = 200
+HOST_MARGIN_S = 5.0
 
 
 def sender_of(call: Call) -> str:
@@ -67,6 +75,9 @@ class QueueOfPeople:
     async def ask(self, request: ApprovalRequest) -> Asked:
         return await in_database(_ask, request)
 
+    async def drifted(self, approval_id: UUID, parts: Sequence[str]) -> None:
+        await in_database(approval_drifted, approval_id, parts=parts)
+
 
 def _grants(call: Call, tool: str) -> list[StandingGrant]:
     found = grants_for(environment_named(call.environment), call.agent, at=timezone.now(), tool=tool)
@@ -91,8 +102,19 @@ def _ask(request: ApprovalRequest) -> Asked:
     if wish is not None:
         draft = _with_wish(draft, wish, is_command=request.verdict is not None)
     timeout_s = None if wish is None else wish.timeout_ms / 1000
+    if request.call.host is not None:
+        draft, timeout_s = _for_host(draft, request.call.host, timeout_s)
     approval = approval_request(draft, at=timezone.now(), timeout_s=timeout_s)
-    return Asked(id=approval.pk, expires_at=approval.expires_at)
+    return Asked(id=approval.pk, expires_at=approval.expires_at, call_id=approval.call_id)
+
+
+def _for_host(draft: ApprovalDraft, host: Host, timeout_s: float | None) -> tuple[ApprovalDraft, float]:
+    """Bound a question by how long another machine waits: later, nobody's answer would reach it.
+
+    It is a question of its own: of two equal calls each waits for, and runs by, its own answer.
+    """
+    usual_s = usual_wait_s(draft.environment) if timeout_s is None else timeout_s
+    return replace(draft, question=None), min(usual_s, max(1.0, host.wait_s - HOST_MARGIN_S))
 
 
 def _draft(request: ApprovalRequest) -> ApprovalDraft:
@@ -109,16 +131,32 @@ def _draft(request: ApprovalRequest) -> ApprovalDraft:
         sender=sender_of(call),
         sender_name=call.context.sender_name or "",
         sender_is_owner=call.context.sender_is_owner,
+        actor=call.actor,
         requester=call.requester or call.actor,
+        question=_question(request),
         severity="normal",
-        host="gateway",
+        host="gateway" if call.host is None else call.host.name,
         params=call.params,
-        evidence=_rewritten(action),
+        evidence=[*_rewritten(action), *_variables(request)],
         asked=entry_decision(request.judgement),
         snapshot_digest=action.snapshot,
         trace_id=call.trace_id,
         sensitive_fields=request.sensitive,
+        fallback_rule=request.fallback_rule if call.host is None else "",
     )
+
+
+def _question(request: ApprovalRequest) -> dict[str, Any] | None:
+    """Tell what makes a repeat of a question: the same agent wants the same in the same session, for the same person.
+
+    Nothing joins a call without a session: nothing says that the same is not wanted twice. An asynchronous call has a
+    callback of its own, which somebody waits for.
+    """
+    call, action = request.call, request.action
+    if not call.context.session_key or call.deferral is not None:
+        return None
+    names = ("environment", "agent", "actor", "requester", "context", "tool", "params")
+    return {name: getattr(action, name) for name in names}
 
 
 def _rewritten(action: Action) -> list[dict[str, str]]:
@@ -127,6 +165,12 @@ def _rewritten(action: Action) -> list[dict[str, str]]:
         {"code": "hook_rewrote", "text": f"{change['member']}: {change['kind']} by {change['plugin']}"}
         for change in action.hook_changes
     ]
+
+
+def _variables(request: ApprovalRequest) -> list[dict[str, str]]:
+    """Name the variables that a call sets for its command; their values are shown to nobody."""
+    names = sorted(asked_variables(request.call.params)) if request.verdict is not None else []
+    return [{"code": "variables", "text": ", ".join(names)}] if names else []
 
 
 def _with_command(draft: ApprovalDraft, request: ApprovalRequest, verdict: ExecVerdict) -> ApprovalDraft:
@@ -143,9 +187,14 @@ def _with_command(draft: ApprovalDraft, request: ApprovalRequest, verdict: ExecV
             *draft.evidence,
             *({"code": hint.code, "text": hint.text} for hint in (*verdict.evidence, *verdict.risks)),
         ],
-        warnings=[verdict.message] if verdict.outcome == "ask" else [],
+        warnings=[*([verdict.message] if verdict.outcome == "ask" else []), *_fallback(draft.fallback_rule)],
         decisions=[each for each in Decision if verdict.may_be_remembered or each != Decision.ALLOW_ALWAYS],
     )
+
+
+def _fallback(rule: str) -> list[str]:
+    """Tell people that silence is an answer, where it is one."""
+    return [f"if nobody answers in time, it runs ({rule})"] if rule else []
 
 
 def _with_wish(draft: ApprovalDraft, wish: ApprovalWish, *, is_command: bool) -> ApprovalDraft:

@@ -5,6 +5,7 @@ from uuid import UUID
 from celery import shared_task
 from django.utils import timezone
 
+from apps.gateway.background.settling import commands_settle
 from apps.gateway.lifecycle import Gateway
 from apps.gateway.queue.bell import TAKE, bell
 from apps.gateway.queue.callbacks import callbacks_due
@@ -21,9 +22,10 @@ def calls_take_task() -> int:
 
 @shared_task(name="gateway.calls_settle")
 def calls_settle_task() -> int:
-    """End asynchronous calls that cannot go on, and ring for those whose message was lost. Every few seconds."""
+    """End calls and background commands that cannot go on, ring for calls whose message was lost. Every few seconds."""
     at = timezone.now()
     settled = calls_settle(at)
+    commands_settle(at)
     if calls_waiting(at):
         bell.ring()
     for call_id in callbacks_due(at):

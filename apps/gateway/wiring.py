@@ -1,6 +1,7 @@
 """Fills the ports of the runtime with the record rooms; the one place that crosses between async and sync."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from django.conf import settings
@@ -12,6 +13,7 @@ from apps.firewall.runtime.clock import SystemClock
 from apps.firewall.runtime.executors.builtin import BuiltinRunner
 from apps.firewall.runtime.executors.configured import ConfiguredRunner
 from apps.firewall.runtime.executors.dispatch import Executors
+from apps.firewall.runtime.executors.elsewhere import Elsewhere
 from apps.firewall.runtime.executors.http import HttpRunner
 from apps.firewall.runtime.executors.mcp import McpRunner
 from apps.firewall.runtime.executors.python import PythonRunner
@@ -22,10 +24,14 @@ from apps.firewall.runtime.results import ResultRules
 from apps.firewall.tools.connections import Connection, SourceUnknownError
 from apps.firewall.tools.mcp.sessions import McpSessions
 from apps.gateway.agent_sessions import SessionRecords
+from apps.gateway.background.holder import Holder
+from apps.gateway.background.port import Keeping
 from apps.gateway.database import in_database
+from apps.gateway.halting import LiveHalts
 from apps.gateway.hooks import LiveHooks
 from apps.gateway.limiting import LiveLimits
 from apps.gateway.live import LiveSnapshots
+from apps.gateway.openclaw.telling import ReportsOfGateways
 from apps.gateway.people import QueueOfPeople, entry_decision, environment_named, sender_of
 from apps.gateway.progress import LiveProgress
 from apps.gateway.queue.port import QueueOfCalls
@@ -117,12 +123,12 @@ def live_snapshots() -> LiveSnapshots:
     return LiveSnapshots(_live, lambda: environments().values_list("slug", flat=True))
 
 
-def runners(sessions: McpSessions | None = None) -> tuple[Runner, ...]:
+def runners(sessions: McpSessions | None = None, holder: Holder | None = None) -> tuple[Runner, ...]:
     """Make what runs tools, one of each kind."""
     connections = SourcesOfTools()
     sandbox = installation_sandbox()
     return (
-        BuiltinRunner(python=sys.executable, sandbox=sandbox),
+        BuiltinRunner(python=sys.executable, sandbox=sandbox, keeper=None if holder is None else Keeping(holder)),
         ConfiguredRunner(connections, python=sys.executable, sandbox=sandbox, query_program=QUERY_PROGRAM),
         PythonRunner(python_tools(), connections),
         HttpRunner(connections),
@@ -130,13 +136,14 @@ def runners(sessions: McpSessions | None = None) -> tuple[Runner, ...]:
     )
 
 
-def executors(sessions: McpSessions | None = None) -> Executors:
+def executors(sessions: McpSessions | None = None, holder: Holder | None = None) -> Executors:
     """Make what runs tools, each agent in its own folder.
 
     Args:
         sessions: MCP servers that are kept between calls; without them each call starts one.
+        holder: holds commands that run on; without it every command runs in the foreground.
     """
-    return Executors(Workspaces(Path(settings.VAR_DIR) / "workspaces"), runners(sessions))
+    return Executors(Workspaces(Path(settings.VAR_DIR) / "workspaces"), runners(sessions, holder))
 
 
 def result_rules() -> ResultRules:
@@ -153,8 +160,10 @@ def ports_with(
     snapshots: LiveSnapshots,
     tool_states: LiveToolStates,
     limits: LiveLimits,
+    halts: LiveHalts,
     hooks: LiveHooks,
     sessions: McpSessions | None = None,
+    holder: Holder | None = None,
 ) -> Ports:
     """Make the runtime's ports of this process."""
     rules = result_rules()
@@ -162,14 +171,20 @@ def ports_with(
         snapshots=snapshots,
         ledger=AuditLedger(),
         approvals=QueueOfPeople(),
-        executor=executors(sessions),
+        executor=executors(sessions, holder),
         clock=SystemClock(),
         tool_states=tool_states,
         people=RolesOnRecord(),
         sessions=SessionRecords(),
         limits=limits,
+        halts=halts,
         hooks=hooks,
         results=rules,
         progress=LiveProgress(rules),
         queue=QueueOfCalls(),
     )
+
+
+def ports_elsewhere(ports: Ports) -> Ports:
+    """Make the ports of calls that OpenClaw Gateways run: all the same, but nothing of them runs here."""
+    return replace(ports, executor=Elsewhere(ReportsOfGateways()))

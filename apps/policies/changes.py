@@ -18,6 +18,7 @@ from apps.policies.places import Places
 from apps.registry.models import DiscoverySource, Environment, Plugin, Tool
 
 Action = Literal["created", "changed", "deleted"]
+_CATALOGUE: Mapping[str, type[Model]] = {"tool": Tool, "plugin": Plugin, "source": DiscoverySource}
 _HIDDEN = frozenset({"id", "environment", "version", "position"})
 
 
@@ -58,7 +59,15 @@ def log_marks() -> dict[str, int]:
 
 def draft_mark() -> tuple[int, ...]:
     """Return what changes whenever a draft, or the tools that it speaks of, may have changed."""
-    watched: dict[str, type[Model]] = {**KINDS, "tool": Tool, "plugin": Plugin, "source": DiscoverySource}
+    return _mark({**KINDS, **_CATALOGUE})
+
+
+def tools_mark() -> tuple[int, ...]:
+    """Return what changes whenever the tools that a publication would offer may have changed."""
+    return _mark(_CATALOGUE)
+
+
+def _mark(watched: Mapping[str, type[Model]]) -> tuple[int, ...]:
     last = _last_rows(watched)
     return tuple(last[name] for name in watched)
 

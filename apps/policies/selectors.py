@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db.models import Count, QuerySet
 
 from apps.firewall.engine.diff import SnapshotDiff, diff_snapshots
+from apps.firewall.engine.diff_guards import ToolDifference
 from apps.firewall.engine.snapshot import Snapshot
 from apps.policies.changes import DraftChange, LogEntry, changes_since, draft_mark, history_of, records_changed
 from apps.policies.compiler import compile_draft
@@ -17,6 +18,7 @@ from apps.policies.document.guards import write_guards_tree
 from apps.policies.document.members import without_places
 from apps.policies.document.secrets import with_masks, with_notes, with_secrets
 from apps.policies.document.writing import write_approvals_tree, write_tree
+from apps.policies.errors import SnapshotUntrustedError
 from apps.policies.kinds import KINDS
 from apps.policies.lint import LintFinding, lint, lint_record
 from apps.policies.models import (
@@ -25,6 +27,8 @@ from apps.policies.models import (
     Channel,
     ChannelGroup,
     ContentFilter,
+    ExecApprovals,
+    ExecApprovalsAgent,
     ExecSettings,
     GlobalPolicy,
     PermissionGrant,
@@ -37,6 +41,7 @@ from apps.policies.models.base import PolicyRecord
 from apps.policies.places import Places
 from apps.policies.profiles import known_profiles
 from apps.policies.snapshots import publication_snapshot, snapshot_loaded
+from apps.policies.tool_changes import catalogue_changes, catalogue_differences
 from apps.registry.models import Environment
 
 DOCUMENTS = ("document", "approvals_document", "guards_document")
@@ -54,6 +59,8 @@ __all__ = [
     "agent_get",
     "agents",
     "allowlist",
+    "approvals",
+    "approvals_agent",
     "approvals_export",
     "channels",
     "content_filters",
@@ -62,6 +69,8 @@ __all__ = [
     "draft_changes",
     "draft_diff",
     "draft_snapshot",
+    "draft_tool_changes",
+    "draft_tool_differences",
     "exec_settings",
     "global_policy",
     "groups",
@@ -169,6 +178,20 @@ def draft_change_count(environment: Environment) -> int:
     return records_changed(environment, live_publication(environment))
 
 
+def draft_tool_differences(environment: Environment) -> tuple[ToolDifference, ...]:
+    """Say which tools a publication adds, changes and takes away; nothing where there is nothing to compare with."""
+    try:
+        live = live_snapshot(environment)
+    except SnapshotUntrustedError:  # nobody can say what it held; the pages of what is live tell of it
+        return ()
+    return () if live is None else catalogue_differences(environment, live)
+
+
+def draft_tool_changes(environment: Environment) -> list[DraftChange]:
+    """List the changes of tools that a publication makes live, as `draft_changes` lists those of records."""
+    return catalogue_changes(environment, draft_tool_differences(environment))
+
+
 def draft_diff(environment: Environment) -> SnapshotDiff | None:
     """Compare what is live with the draft, over all classes of contexts; None when nothing is live.
 
@@ -215,6 +238,16 @@ def provider_policies(environment: Environment, agent: Agent | None = None) -> Q
 def exec_settings(environment: Environment, agent: Agent | None = None) -> ExecSettings | None:
     """The settings of the exec tool of one agent, or those of every agent."""
     return ExecSettings.objects.filter(environment=environment, agent=agent).first()
+
+
+def approvals(environment: Environment) -> ExecApprovals | None:
+    """The exec approvals document; its fields are the document's defaults."""
+    return ExecApprovals.objects.filter(environment=environment).first()
+
+
+def approvals_agent(environment: Environment, key: str) -> ExecApprovalsAgent | None:
+    """What the exec approvals document says of an agent, or of every agent (`*`)."""
+    return ExecApprovalsAgent.objects.filter(environment=environment, key=key).first()
 
 
 def channels(environment: Environment) -> QuerySet[Channel]:

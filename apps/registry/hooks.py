@@ -19,10 +19,11 @@ from apps.firewall.runtime.hooks import AfterEvent, BeforeEvent, runtime_rules
 from apps.firewall.runtime.hooks.answers import read_answer
 from apps.firewall.runtime.hooks.handlers import Hook as Handler
 from apps.firewall.runtime.hooks.handlers import HookFailedError, ask
+from apps.firewall.tools.connections import fill_secrets
 from apps.firewall.tools.connector import Resolve, system_resolve
 from apps.registry.looks import python_tools
 from apps.registry.models import Hook, HookKind, HookMoment
-from apps.registry.source_settings import source_connection
+from apps.registry.source_settings import source_connection, source_secrets
 
 GRACE_MS: Final = 500
 """How much later the runtime gives up on a webhook than its own line does, which knows better what was wrong."""
@@ -44,6 +45,7 @@ class LiveHook:
 
     Args:
         target: where it is reached; None for one whose secrets are read for each event.
+        grace_ms: how much later than its own limit the runtime gives it up.
         key: changes with the record, so that what runs for an older one is not used any more.
     """
 
@@ -55,6 +57,7 @@ class LiveHook:
     limit_ms: int
     tools: NameMatcher | None
     target: Target | None
+    grace_ms: int
     key: str
 
     def hears_of(self, tool: str) -> bool:
@@ -97,7 +100,8 @@ def _live(row: Hook) -> LiveHook:
         priority=row.priority,
         limit_ms=limit_ms(row),
         tools=compile_names(dialect, row.tools) if row.tools else None,
-        target=_place(row) if row.kind == HookKind.PYTHON else None,
+        target=_place(row) if row.kind == HookKind.PYTHON and not row.secrets else None,
+        grace_ms=0 if row.kind == HookKind.PYTHON else GRACE_MS,
         key=f"{row.pk}:{row.version}",
     )
 
@@ -136,6 +140,7 @@ def _place(hook: Hook) -> PluginPlace:
         entry_point=settings["entry_point"],
         folders=tuple(settings.get("scan_directories", ())),
         network=settings.get("network") is True,
+        config=fill_secrets(settings.get("config", {}), source_secrets(hook)),
     )
 
 

@@ -72,6 +72,7 @@ LOOKS: Final[Mapping[str, LookOf]] = {
     SourceKind.OWN_FILES: _own,
     SourceKind.OWN_SHELL: _own,
     SourceKind.OWN_HTTP: _own,
+    SourceKind.OWN_BROWSER: _own,
     SourceKind.OWN_EMAIL: _own,
     SourceKind.OWN_DATABASES: _own,
 }

@@ -5,8 +5,7 @@ stands in its place.
 """
 
 import json
-import posixpath
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -25,11 +24,11 @@ from apps.firewall.tools.connections import (
 )
 from apps.keys.installation import mask_key
 from apps.keys.seal import seal, unseal
+from apps.registry.config_settings import is_reference, sealed_config
 from apps.registry.errors import SourceInvalidError
 from apps.registry.models import DiscoverySource, Hook, HookKind, SourceKind
+from apps.registry.setting_shapes import SHAPES, setting_problem
 
-TEXT_LIMIT: Final = 4000
-LIST_LIMIT: Final = 100
 SECRET_LIMIT: Final = 16_000
 DEFAULT_GROUP: Final = "openclaw.tools"
 PURPOSE: Final = "registry.source_secrets"
@@ -46,7 +45,7 @@ class Setting:
     Args:
         name: the member of `settings`.
         shape: `text`, `url`, `path`, `paths`, `texts`, `number`, `numbers`, `flag`, `named` (texts by name), `counts`
-            (whole numbers by name) or `signing`.
+            (whole numbers by name), `signing` or `config` (a JSON object).
         label, hint: for people.
         is_required: the source cannot be looked through without it.
         is_secret: its text, or each of its texts, is kept sealed.
@@ -86,6 +85,12 @@ _NETWORK = Setting("network", "flag", gettext_lazy("May use the network"), defau
 _PATHS = Setting("paths", "paths", gettext_lazy("Folders the command may use"))
 _SIGNING = Setting("signing", "signing", gettext_lazy("Signature of requests"), is_secret=True)
 _ENTRY = Setting("entry_point", "text", gettext_lazy("Entry point"), gettext_lazy("package:name"), is_required=True)
+_CONFIG = Setting(
+    "config",
+    "config",
+    gettext_lazy("Config of the plugin"),
+    gettext_lazy("A JSON object; texts under names such as token or password are sealed"),
+)
 _ANSWER_KEY = Setting(
     "answer_key", "text", gettext_lazy("Public key of answers"), gettext_lazy("Where requests are signed with Ed25519")
 )
@@ -111,6 +116,15 @@ _COMMANDS = Setting(
 _DENIED_COMMANDS = Setting("deny_commands", "texts", gettext_lazy("Denied commands"), gettext_lazy("Names"))
 _DENIED_LINES = Setting(
     "deny_patterns", "texts", gettext_lazy("Denied patterns"), gettext_lazy("Regular expressions, of the whole command")
+)
+_BROWSER_MEMORY = Setting(
+    "memory_mb",
+    "number",
+    gettext_lazy("Memory of a browser (MB)"),
+    gettext_lazy("1,024 when empty, 512 at least; more than other tools may have"),
+)
+_BROWSER_CA = Setting(
+    "ca", "text", gettext_lazy("Certificates"), gettext_lazy("PEM; trusted beside those that the browser knows")
 )
 _HOST = Setting("host", "text", gettext_lazy("Mail server"), is_required=True)
 _PORT = Setting("port", "number", gettext_lazy("Port"), gettext_lazy("587, or 465 with tls, when empty"))
@@ -141,6 +155,14 @@ _DATABASES = Setting(
 _ROW_LIMIT = Setting("row_limit", "number", gettext_lazy("Rows at most"), gettext_lazy("1,000 when empty"))
 _TIMEOUT = Setting("timeout_ms", "number", gettext_lazy("Time limit (ms)"), gettext_lazy("10,000 when empty"))
 
+_PERMISSIONS = Setting(
+    "permissions",
+    "flag",
+    gettext_lazy("Calls need grants of permissions"),
+    gettext_lazy("For the path, the domain or the database that they name"),
+    default=False,
+)
+
 SETTINGS: Final[Mapping[str, tuple[Setting, ...]]] = {
     SourceKind.FILE: (_PATH,),
     SourceKind.FOLDER: (_SCAN, _PATTERNS),
@@ -149,12 +171,16 @@ SETTINGS: Final[Mapping[str, tuple[Setting, ...]]] = {
     SourceKind.MCP_STDIO: (_COMMAND, _ENV, _CWD, _PATHS, _NETWORK, _LIMITS, _START),
     SourceKind.MCP_HTTP: (_URL, _TOKEN, _HEADERS, _CA, *_ADDRESSES, _START),
     SourceKind.OPENCLAW_PLUGINS: (_SCAN,),
-    SourceKind.OWN_FILES: (_READ_FOLDERS, _WRITE_FOLDERS, _DENIED_FILES),
-    SourceKind.OWN_SHELL: (_COMMANDS, _DENIED_COMMANDS, _DENIED_LINES),
-    SourceKind.OWN_HTTP: (_CA, *_ADDRESSES),
-    SourceKind.OWN_EMAIL: (_HOST, _PORT, _SECURITY, _USERNAME, _PASSWORD, _SENDER, _RECIPIENTS, _DRY_RUN, _CA),
-    SourceKind.OWN_DATABASES: (_DATABASES, _ROW_LIMIT, _TIMEOUT),
-    HookKind.PYTHON: (_ENTRY, _INSTALLED, _NETWORK),
+    SourceKind.OWN_FILES: (_READ_FOLDERS, _WRITE_FOLDERS, _DENIED_FILES, _PERMISSIONS),
+    SourceKind.OWN_SHELL: (_COMMANDS, _DENIED_COMMANDS, _DENIED_LINES, _PERMISSIONS),
+    SourceKind.OWN_HTTP: (_CA, *_ADDRESSES, _PERMISSIONS),
+    SourceKind.OWN_BROWSER: (*_ADDRESSES[:2], _BROWSER_MEMORY, *_ADDRESSES[2:], _BROWSER_CA, _PERMISSIONS),
+    SourceKind.OWN_EMAIL: (
+        *(_HOST, _PORT, _SECURITY, _USERNAME, _PASSWORD, _SENDER, _RECIPIENTS, _DRY_RUN, _CA),
+        _PERMISSIONS,
+    ),
+    SourceKind.OWN_DATABASES: (_DATABASES, _ROW_LIMIT, _TIMEOUT, _PERMISSIONS),
+    HookKind.PYTHON: (_ENTRY, _CONFIG, _INSTALLED, _NETWORK),
     HookKind.WEBHOOK: (
         _URL,
         replace(_SIGNING, is_required=True),
@@ -191,7 +217,7 @@ def checked_settings(
     """
     known = {setting.name: setting for setting in SETTINGS[kind]}
     problems = [
-        _problem(name, "unknown_field", _("this kind of source has no such setting"))
+        setting_problem(name, "unknown_field", _("this kind of source has no such setting"))
         for name in settings
         if name not in known
     ]
@@ -201,11 +227,16 @@ def checked_settings(
         value = settings.get(setting.name)
         if _is_empty(value):
             if setting.is_required:
-                problems.append(_problem(setting.name, "required_field_missing", _("is required")))
+                problems.append(setting_problem(setting.name, "required_field_missing", _("is required")))
             continue
         if setting.is_secret:
             value = _sealed_apart(value, setting.name, kept)
-        found = [] if _is_reference(value) else SHAPES[setting.shape](value, setting.name)
+        if setting.shape == "config":
+            value = sealed_config(value, setting.name, kept)
+            missing = [name for name in _references(value) if name not in kept]
+            unknown = _("names a secret that is not there: %(name)s")
+            problems += [setting_problem(setting.name, "secret_missing", unknown % {"name": each}) for each in missing]
+        found = [] if is_reference(value) else SHAPES[setting.shape](value, setting.name)
         problems += found
         stored[setting.name] = value
     problems += _secret_problems(kept)
@@ -263,16 +294,12 @@ def _is_empty(value: Any) -> bool:
     return value is None or value == "" or value == [] or value == {}
 
 
-def _is_reference(value: Any) -> bool:
-    return isinstance(value, Mapping) and len(value) == 1 and isinstance(value.get(SECRET), str)
-
-
 def _sealed_apart(value: Any, name: str, kept: dict[str, str]) -> Any:
     """Put a reference where a secret stood; of the signature only the key is one."""
     if isinstance(value, str):
         kept[name] = value
         return {SECRET: name}
-    if not isinstance(value, Mapping) or _is_reference(value):
+    if not isinstance(value, Mapping) or is_reference(value):
         return value
     return {
         member: _sealed_apart(each, f"{name}.{member}", kept)
@@ -283,7 +310,7 @@ def _sealed_apart(value: Any, name: str, kept: dict[str, str]) -> Any:
 
 
 def _references(value: Any) -> list[str]:
-    if _is_reference(value):
+    if is_reference(value):
         return [value[SECRET]]
     if isinstance(value, Mapping):
         return [name for each in value.values() for name in _references(each)]
@@ -294,7 +321,7 @@ def _references(value: Any) -> list[str]:
 
 def _secret_problems(secrets: Mapping[str, str]) -> list[Problem]:
     return [
-        _problem(
+        setting_problem(
             f"secrets.{name}", "bad_value", _("must be a text of 1 to %(limit)s letters") % {"limit": SECRET_LIMIT}
         )
         for name, text in secrets.items()
@@ -308,7 +335,7 @@ def _connection_problems(kind: str, settings: Mapping[str, Any], secrets: Mappin
     except ConnectionInvalidError as exc:
         return exc.details
     except SecretMissingError as exc:
-        return [_problem("secrets", exc.code, exc.message)]
+        return [setting_problem("secrets", exc.code, exc.message)]
     return []
 
 
@@ -317,75 +344,3 @@ def _in_settings(problems: list[Problem]) -> list[Problem]:
         {**each, "path": each["path"] if each["path"].startswith("secrets") else f"settings.{each['path']}"}
         for each in problems
     ]
-
-
-def _problem(path: str, code: str, message: str) -> Problem:
-    return {"path": path, "code": code, "message": message}
-
-
-def _text(value: Any, path: str) -> list[Problem]:
-    if not isinstance(value, str) or len(value) > TEXT_LIMIT or "\0" in value:
-        return [_problem(path, "bad_type", _("must be a text of at most %(limit)s letters") % {"limit": TEXT_LIMIT})]
-    return []
-
-
-def _url(value: Any, path: str) -> list[Problem]:
-    problems = _text(value, path)
-    if not problems and not value.lower().startswith(("https://", "http://")):
-        problems.append(_problem(path, "bad_value", _("must begin with https:// or http://")))
-    return problems
-
-
-def _path(value: Any, path: str) -> list[Problem]:
-    problems = _text(value, path)
-    if not problems and (not value.startswith("/") or posixpath.normpath(value) != value.rstrip("/")):
-        problems.append(_problem(path, "bad_value", _("must be an absolute path without `..`")))
-    return problems
-
-
-def _list_of(shape: Callable[[Any, str], list[Problem]]) -> Callable[[Any, str], list[Problem]]:
-    def check(value: Any, path: str) -> list[Problem]:
-        if not isinstance(value, list) or len(value) > LIST_LIMIT:
-            return [_problem(path, "bad_type", _("must be a list of at most %(limit)s") % {"limit": LIST_LIMIT})]
-        return [problem for at, each in enumerate(value) for problem in shape(each, f"{path}[{at}]")]
-
-    return check
-
-
-def _number(value: Any, path: str) -> list[Problem]:
-    is_number = isinstance(value, int) and not isinstance(value, bool)
-    return [] if is_number else [_problem(path, "bad_type", _("must be a whole number"))]
-
-
-def _flag(value: Any, path: str) -> list[Problem]:
-    return [] if isinstance(value, bool) else [_problem(path, "bad_type", _("must be true or false"))]
-
-
-def _named(value: Any, path: str) -> list[Problem]:
-    if not isinstance(value, Mapping) or len(value) > LIST_LIMIT:
-        return [_problem(path, "bad_type", _("must be an object of texts"))]
-    return [
-        problem for name, each in value.items() if not _is_reference(each) for problem in _text(each, f"{path}.{name}")
-    ]
-
-
-def _counts(value: Any, path: str) -> list[Problem]:
-    if not isinstance(value, Mapping) or len(value) > LIST_LIMIT:
-        return [_problem(path, "bad_type", _("must be an object of whole numbers"))]
-    return [problem for name, each in value.items() for problem in _number(each, f"{path}.{name}")]
-
-
-SHAPES: Final[Mapping[str, Callable[[Any, str], list[Problem]]]] = {
-    "text": _text,
-    "url": _url,
-    "path": _path,
-    "paths": _list_of(_path),
-    "texts": _list_of(_text),
-    "number": _number,
-    "numbers": _list_of(_number),
-    "counts": _counts,
-    "flag": _flag,
-    "named": _named,
-    "signing": _named,
-}
-"""Shape of a setting -> what is wrong with a value."""

@@ -114,6 +114,11 @@ def _filtered(environment: Environment, filters: SessionFilters) -> QuerySet[Ses
     return rows.filter(**exact)
 
 
+def sessions_since(environment: Environment, since: datetime) -> QuerySet[Session]:
+    """Every session with a call since then."""
+    return Session.objects.filter(environment=environment, last_call_at__gte=since)
+
+
 def session_agents(environment: Environment) -> list[str]:
     """Name the agents that have sessions."""
     names = Session.objects.filter(environment=environment).order_by("agent").values_list("agent", flat=True)

@@ -41,12 +41,12 @@
     const options = {
       width: element.clientWidth, height: Number(element.dataset.h) || 150, series,
       tzDate: seconds => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC"),
-      legend: { show: false }, padding: [8, 4, 0, 0],
+      legend: { show: false }, padding: [8, 18, 0, 0],
       cursor: { y: false, points: { show: false }, drag: { x: element.hasAttribute("data-zoom"), y: false, setScale: false } },
       scales: { x: { range: () => [times[0] - step / 2, times[times.length - 1] + step / 2] }, y: { range: (_, low, high) => [0, Math.max(1, high * 1.12)] } },
       axes: [
         { ...axis, size: 24, grid: { show: false }, values: (_, values) => values.map(value => moment(value, span)) },
-        { ...axis, size: 44, grid: { stroke: colour("--line"), width: 1 }, space: element.dataset.h < 140 ? 22 : 34,
+        { ...axis, size: (_, values) => Math.max(44, 16 + 7 * Math.max(0, ...(values || []).map(value => String(value).length))), grid: { stroke: colour("--line"), width: 1 }, space: element.dataset.h < 140 ? 22 : 34,
           values: (_, values) => values.map(value => given.unit ? value + given.unit : value >= 1000 ? `${value / 1000}k` : value % 1 ? "" : value) },
       ],
       hooks: { setSelect: [plot => {

@@ -149,7 +149,7 @@ def test_a_bound_token_sees_its_environment_only(token: Any, viewer: User) -> No
 ROLES: dict[str, set[str]] = {
     "admin": set(Permission),
     "operator": {"policy_read", "explain", "approvals_read", "approvals_resolve", "audit_read"}
-    | {"calls_make", "decisions_ask", "sessions_manage"},
+    | {"calls_make", "decisions_ask", "calls_stop", "sessions_manage"},
     "auditor": {"policy_read", "explain", "approvals_read", "audit_read", "audit_export"},
     "viewer": {"policy_read", "explain", "approvals_read"},
     "outsider": set(),

@@ -117,3 +117,39 @@ def test_a_token_cannot_allow_its_own_call_and_may_deny_it(token: Any, request_o
 
     assert (refused.status_code, refused.json()["code"]) == (403, "own_request")
     assert (denied.status_code, allowed.status_code) == (200, 200)
+
+
+def test_how_long_people_have_is_read_and_changed(program: Any, environment: Any) -> None:
+    client = program("approvals_read", "policy_read", "policy_write")
+    assert client.get("approvals/answering").json() == {"version": 1, "wait_s": None, "usual_s": 1800}
+    changed = client.ask("PATCH", "approvals/answering", {"version": 1, "wait_s": 45})
+    assert changed.json() == {"version": 2, "wait_s": 45, "usual_s": 1800}
+    assert client.ask("PATCH", "approvals/answering", {"version": 1, "wait_s": 46}).status_code == 409
+    assert client.ask("PATCH", "approvals/answering", {"version": 2, "wait_s": 4}).status_code == 400
+
+
+def test_rules_of_who_answers_are_listed_added_and_removed(program: Any, environment: Any) -> None:
+    client = program("approvals_read", "policy_read", "policy_write")
+    rule = {"name": "two-admins", "agents": ["main"], "roles": ["admin"], "quorum": 2}
+    added = client.post("approvals/rules", rule)
+    assert added.status_code == 201 and added.json()["people"] == []
+    assert [each["name"] for each in client.get("approvals/rules").json()] == ["two-admins"]
+    again = client.post("approvals/rules", rule)
+    assert (again.status_code, again.json()["code"]) == (422, "answer_invalid")
+    unknown = client.post("approvals/rules", {"name": "x", "people": ["nobody"]})
+    assert unknown.json()["details"][0]["path"] == "people"
+    assert client.ask("DELETE", "approvals/rules/two-admins").status_code == 204
+    assert client.ask("DELETE", "approvals/rules/two-admins").status_code == 404
+
+
+def test_whom_a_rule_leaves_out_is_refused_and_a_first_yes_of_two_leaves_it_waiting(
+    program: Any, request_of: Any, environment: Any
+) -> None:
+    writer = program("approvals_read", "approvals_resolve", "policy_read", "policy_write")
+    writer.post("approvals/rules", {"name": "two", "quorum": 2})
+    first = writer.post(f"approvals/{request_of().shown_id}/resolve", {"decision": "allow-once"}).json()
+    assert (first["state"], first["decided_at"]) == ("requested", None)
+    writer.ask("DELETE", "approvals/rules/two")
+    writer.post("approvals/rules", {"name": "admins", "roles": ["admin"]})
+    refused = writer.post(f"approvals/{request_of().shown_id}/resolve", {"decision": "deny"})
+    assert (refused.status_code, refused.json()["code"]) == (403, "not_an_approver")

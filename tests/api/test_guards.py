@@ -90,6 +90,20 @@ def test_they_are_a_document_of_their_own(writer: Any) -> None:
     assert writer.get("document").json()["guards"] == written
 
 
+def test_a_document_with_mistakes_names_all_of_them_and_changes_nothing(writer: Any) -> None:
+    writer.post("permission-grants", GRANT)
+    before = writer.get("document").json()
+
+    wrong = {"permissionGrants": {"a": {"agnt": "b"}}, "contentFilters": {"c": {"pattern": "("}}}
+    refused = writer.ask("PUT", "document", {"document": '{"tools": {"deny": 3}}', "guards": json.dumps(wrong)})
+
+    assert refused.status_code == 422
+    assert {"guards:permissionGrants.a.agnt", "guards:contentFilters.c.pattern", "tools.deny"} <= {
+        detail["path"] for detail in refused.json()["details"]
+    }
+    assert writer.get("document").json() == before
+
+
 def explained(writer: Any, **asked: Any) -> list[tuple[str, str]]:
     body = {"context": {"agent_id": "main"}, "tool": "orders_query", "at": "draft", **asked}
     answer = writer.post("explain", body)

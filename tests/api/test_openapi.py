@@ -7,6 +7,7 @@ import pytest
 from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.validation import validate_schema
+from jsonschema import Draft202012Validator
 
 pytestmark = pytest.mark.django_db
 
@@ -35,6 +36,15 @@ def test_every_path_of_django_stands_in_it(document: Any) -> None:
     bare = {re.sub(r"<[a-z_]+:", "<", route) for route in routes}
 
     assert bare <= shown
+
+
+def test_examples_of_refusals_are_what_their_schema_says(document: Any) -> None:
+    schema = document["components"]["schemas"]["AgentProblem"]
+    examples = schema["examples"]
+
+    assert {example["code"] for example in examples} == {"parameter_validation_failed", "permission_missing"}
+    for example in examples:
+        Draft202012Validator(schema).validate(example)
 
 
 def test_every_operation_has_a_name_of_its_own(document: Any) -> None:

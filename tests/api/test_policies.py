@@ -6,7 +6,16 @@ from typing import Any
 import pytest
 from django.db import OperationalError
 
+from apps.firewall.tools.definition import Definition
+from apps.policies.services import records
+from apps.registry import services as registry
+from apps.registry.models import Tool, ToolState
+
 pytestmark = pytest.mark.django_db
+
+
+def named(environment: Any, name: str) -> Tool:
+    return Tool.objects.get(environment=environment, name=name)
 
 
 def test_the_document_goes_in_and_comes_out(program: Any, environment: Any) -> None:
@@ -91,6 +100,20 @@ def test_explain_names_layer_and_rule(program: Any, published: Any) -> None:
     assert [step["label"] for step in answer.json()["steps"] if step["removed_here"]] == ["agents.main.tools.allow"]
 
 
+def test_explain_names_the_setting_behind_each_word_of_a_command(program: Any, published: Any) -> None:
+    asked = {"context": {"agent_id": "ops-runner"}, "tool": "exec", "params": {"command": "ls", "ask": "always"}}
+    found = program("explain").post("explain", asked).json()["exec"]
+    assert found["security"] == {"value": "allowlist", "source": "default"}
+    assert found["ask"] == {"value": "always", "source": "params.ask"}
+    assert found["host"]["value"] == "gateway"
+    assert found["elevated"] == {"value": "refused", "source": "channel"}
+    assert found["refusal"] is None
+    refused = program("explain").post("explain", asked | {"params": {"host": "sandbox"}}).json()["exec"]["refusal"]
+    assert refused["code"] == "sandbox_missing"
+    other = program("explain").post("explain", {"context": {"agent_id": "main"}, "tool": "read"}).json()
+    assert other["exec"] is None
+
+
 def test_explain_lists_what_every_layer_removes(program: Any, published: Any) -> None:
     answer = program("explain").post("explain", {"context": {"agent_id": "main"}, "at": "draft"}).json()
 
@@ -117,6 +140,34 @@ def test_changes_since_the_publication_are_listed(program: Any, published: Any) 
     [change] = admin.get("draft/changes").json()
     assert (change["record"], change["field"]) == (agent["id"], "deny")
     assert (change["before"], change["after"]) == (["exec"], ["exec", "read"])
+    assert change["url"] == f"/api/v1/agents/{agent['id']}"
+    assert admin.get(change["url"].removeprefix("/api/v1/")).json()["deny"] == ["exec", "read"]
+
+
+def test_changes_of_grants_filters_and_tools_are_listed_with_their_addresses(
+    program: Any, published: Any, environment: Any
+) -> None:
+    admin = program("policy_read", "policy_write")
+    records.permission_grant_create(environment, "reads", by=None, permissions=["db:read"], agent="main")
+    records.content_filter_create(environment, "cards", by=None, pattern="[0-9]{16}", action="mask")
+    registry.tool_set_state(registry.tool_register(environment, Definition(name="lookup")), state=ToolState.ACTIVE)
+    registry.tool_save(named(environment, "read"), fields={"owner_only": True}, expected_version=None)
+    registry.tool_set_state(named(environment, "write"), state=ToolState.DISABLED)
+
+    changes = admin.get("draft/changes").json()
+
+    told = {(each["kind"], each["label"].rpartition(".")[2], each["action"], each["field"]) for each in changes}
+    assert told == {
+        ("permission_grant", "reads", "created", ""),
+        ("content_filter", "cards", "created", ""),
+        ("tool", "lookup", "created", ""),
+        ("tool", "read", "changed", "owner_only"),
+        ("tool", "write", "deleted", ""),
+    }
+    assert [each["action"] for each in changes if not each["url"]] == ["deleted"]
+    for each in changes:
+        if each["url"]:
+            assert each["record"] in admin.get(each["url"].removeprefix("/api/v1/")).content.decode()
 
 
 @pytest.mark.parametrize("at", ["%00", "x" * 300, "0" * 64])

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from apps.approvals.drafts import GrantScope
-from apps.approvals.errors import GrantScopeError
-from apps.approvals.grants import grant_revoke, grant_used, params_digest
+from apps.approvals.errors import GrantNotFoundError, GrantScopeError
+from apps.approvals.grants import grant_narrow, grant_revoke, grant_used, params_digest
 from apps.approvals.models import Approval, Grant
 from apps.approvals.selectors import grant_covering, grants_for, grants_standing
 from apps.approvals.services import approval_resolve
@@ -39,9 +39,58 @@ def test_always_covers_exactly_these_arguments_of_this_agent(always: Callable[..
     grant = always()
     assert (grant.agent, grant.tool, grant.pattern, grant.argv) == ("ops-runner", "exec", "/usr/bin/curl", ARGV)
     assert (grant.entry.pattern, grant.entry.argv, grant.entry.arg_pattern) == ("/usr/bin/curl", ARGV, None)
-    assert (grant.created_by_label, grant.expires_at, grant.uses) == ("Operator", None, 0)
+    assert (grant.created_by_label, grant.expires_at, grant.uses) == ("Operator", SOON + timedelta(days=30), 0)
     told = Entry.objects.get(kind="grant_created", approval_id=grant.approval_id)
     assert told.actor == "user:operator" and told.changes is not None and told.changes["pattern"] == "/usr/bin/curl"
+
+
+def test_one_without_an_end_is_said_so(always: Callable[..., Grant]) -> None:
+    assert always(GrantScope(days=None)).expires_at is None
+
+
+def test_a_narrower_rule_takes_the_place_of_a_grant(always: Callable[..., Grant], colleague: Any) -> None:
+    broad = always(GrantScope(arg_pattern="^.*$", every_agent=True, days=7))
+
+    narrower = grant_narrow(broad, r"^-fsS https://status\.example/health$", by=colleague, at=SOON)
+
+    broad.refresh_from_db()
+    assert (broad.revoked_by_label, list(grants_standing())) == (str(colleague), [narrower])
+    assert (narrower.agent, narrower.pattern, narrower.expires_at) == ("", broad.pattern, broad.expires_at)
+    assert [entry.kind for entry in Entry.objects.order_by("seq")][-2:] == ["grant_created", "grant_revoked"]
+    with pytest.raises(GrantNotFoundError):
+        grant_narrow(broad, "^a$", by=colleague, at=SOON)
+
+
+@pytest.mark.parametrize("pattern", ["a", "^(a+)+$", "^(", "", "^a|.*$", r"^a\$", r"^[\s\S]*$", "^(?s:.*)$", "^[^a]*$"])
+def test_a_pattern_that_cannot_be_kept_narrows_nothing(
+    pattern: str, always: Callable[..., Grant], colleague: Any
+) -> None:
+    broad = always(GrantScope(arg_pattern="^.*$"))
+    with pytest.raises(GrantScopeError):
+        grant_narrow(broad, pattern, by=colleague, at=SOON)
+    assert list(grants_standing()) == [broad]
+
+
+@pytest.mark.parametrize("pattern", ["^.*$", "^status.*$", "^(status|diff)$", "^stop$"])
+def test_what_may_be_broader_is_no_narrower_rule(pattern: str, always: Callable[..., Grant], colleague: Any) -> None:
+    broad = always(GrantScope(arg_pattern="^sta(tus|sh)( -s)?$"))
+    with pytest.raises(GrantScopeError):
+        grant_narrow(broad, pattern, by=colleague, at=SOON)
+    assert list(grants_standing()) == [broad]
+    assert grant_narrow(broad, "^status -s$", by=colleague, at=SOON).arg_pattern == "^status -s$"
+
+
+@pytest.mark.parametrize("pattern", [r"^[a-z]+( \d{1,3})?$", "^status( .*)?$", r"^(a|b) \w*$"])
+def test_a_rule_for_anything_takes_any_of_one_line(pattern: str, always: Callable[..., Grant], colleague: Any) -> None:
+    broad = always(GrantScope(arg_pattern="^.*$"))
+    assert grant_narrow(broad, pattern, by=colleague, at=SOON).arg_pattern == pattern
+
+
+def test_a_rule_for_one_call_cannot_become_one_for_more(always: Callable[..., Grant], colleague: Any) -> None:
+    exact = always()
+    with pytest.raises(GrantScopeError):
+        grant_narrow(exact, "^.*$", by=colleague, at=SOON)
+    assert list(grants_standing()) == [exact]
 
 
 def test_arguments_with_secrets_are_kept_sealed_and_shown_masked(always: Callable[..., Grant]) -> None:

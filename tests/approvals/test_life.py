@@ -18,16 +18,9 @@ from apps.approvals.errors import (
     DecisionNotAllowedError,
 )
 from apps.approvals.models import Approval, Grant
+from apps.approvals.running import CLAIM_WINDOW, approval_claim, approval_finish
 from apps.approvals.selectors import approval_now, approvals_runnable
-from apps.approvals.services import (
-    CLAIM_WINDOW,
-    approval_cancel,
-    approval_claim,
-    approval_finish,
-    approval_request,
-    approval_resolve,
-    approvals_expire,
-)
+from apps.approvals.services import approval_cancel, approval_request, approval_resolve, approvals_expire
 from apps.audit.errors import AuditUnavailableError
 from apps.audit.models import Entry
 from apps.firewall.identifiers import new_id

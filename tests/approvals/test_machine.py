@@ -1,176 +1,98 @@
-"""Any order of asking, answering, waiting, running and dying: the rules of an approval's life hold."""
+"""Any order of asking, answering, waiting, changing, running and dying: the rules of an approval's life hold.
 
-from datetime import UTC, datetime, timedelta
+Each rule is needed: without it the same machine finds a life that goes wrong.
+"""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
-from uuid import UUID
 
+import pgtrigger
 import pytest
-from django.db import transaction
-from hypothesis import HealthCheck, settings
-from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from django.db.models import F, Q
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
 
-from apps.accounts.models import User
-from apps.approvals.drafts import ApprovalDraft
-from apps.approvals.errors import (
-    ApprovalAlreadyDecidedError,
-    ApprovalCancelledError,
-    ApprovalClaimedError,
-    ApprovalError,
-    ApprovalExpiredError,
-    ApprovalNotAllowedError,
-)
-from apps.approvals.models import Approval, Grant
-from apps.approvals.services import (
-    CLAIM_WINDOW,
-    approval_cancel,
-    approval_claim,
-    approval_finish,
-    approval_request,
-    approval_resolve,
-    approvals_expire,
-)
-from apps.approvals.states import ALLOWED, STATE_OF, TRANSITIONS, Decision, State
-from apps.audit.models import Entry
-from apps.firewall.identifiers import new_id
-from apps.registry.models import Environment
+from apps.approvals import rules
+from apps.approvals.errors import ApprovalError
+from apps.approvals.models import Approval
+from apps.approvals.states import TRANSITIONS, State
+from apps.firewall.runtime.stages import binding
+from tests.approvals import life
 
-START = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
-REFUSALS = (ApprovalAlreadyDecidedError, ApprovalExpiredError, ApprovalCancelledError)
 pytestmark = pytest.mark.django_db
+ALWAYS: dict[str, Any] = {
+    "deadline": None,
+    "derandomize": True,
+    "suppress_health_check": list(HealthCheck),
+    "database": None,
+}
 
 
-class LifeOfApprovals(RuleBasedStateMachine):
-    """Several requests, three operators, two runners, one clock; a model beside the rows."""
-
-    approvals = Bundle("approvals")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.atomic = transaction.atomic()
-        self.atomic.__enter__()
-        self.now = START
-        self.state: dict[UUID, State] = {}
-        self.decided_at: dict[UUID, datetime] = {}
-        self.runs: dict[UUID, int] = {}
-        self.finished: set[UUID] = set()
-
-    @initialize()
-    def people(self) -> None:
-        self.environment = Environment.objects.create(slug=f"e{new_id().hex[-12:]}", name="E")
-        self.operators = [User.objects.create(username=f"o{new_id().hex[-12:]}", role="operator") for _ in range(3)]
-
-    def teardown(self) -> None:
-        transaction.set_rollback(True)
-        self.atomic.__exit__(None, None, None)
-
-    @rule(target=approvals, timeout_s=st.integers(1, 300))
-    def ask(self, timeout_s: int) -> Any:
-        argv = ["/bin/ls", new_id().hex]
-        approval = approval_request(
-            ApprovalDraft(
-                environment=self.environment,
-                call_id=new_id(),
-                kind="exec",
-                tool="exec",
-                action={"argv": argv},
-                argv=argv,
-                resolved_path="/bin/ls",
-            ),
-            at=self.now,
-            timeout_s=timeout_s,
-        )
-        self.state[approval.pk] = State.REQUESTED
-        return approval
-
-    @rule(seconds=st.integers(0, 400))
-    def wait(self, seconds: int) -> None:
-        self.now += timedelta(seconds=seconds)
-
-    @rule(approval=approvals, who=st.integers(0, 2), decision=st.sampled_from(list(Decision)))
-    def answer(self, approval: Approval, who: int, decision: Decision) -> None:
-        before, wanted = self.state[approval.pk], STATE_OF[decision]
-        is_open = before is State.REQUESTED and self.now < approval.expires_at
-        try:
-            answered = approval_resolve(approval, decision=decision, by=self.operators[who], at=self.now)
-        except REFUSALS:
-            assert not is_open and before is not wanted
-            return
-        assert is_open or before is wanted
-        assert answered.state == wanted
-        if before is State.REQUESTED:
-            self._move(approval.pk, wanted)
-
-    @rule()
-    def sweep(self) -> None:
-        due = {pk for pk, state in self.state.items() if state is State.REQUESTED and self._deadline(pk) <= self.now}
-        expired = approvals_expire(self.now)
-        assert expired == len(due)
-        for pk in due:
-            self._move(pk, State.EXPIRED)
-
-    @rule(approval=approvals)
-    def cancel(self, approval: Approval) -> None:
-        approval_cancel(approval, at=self.now)
-        if self.state[approval.pk] is State.REQUESTED:
-            self._move(approval.pk, State.CANCELLED)
-
-    @rule(approval=approvals, runner=st.uuids(version=4))
-    def run(self, approval: Approval, runner: UUID) -> None:
-        pk = approval.pk
-        is_allowed = self.state[pk] in ALLOWED and self.now < self.decided_at[pk] + CLAIM_WINDOW
-        try:
-            claim = approval_claim(pk, boot=runner, at=self.now)
-        except (ApprovalNotAllowedError, ApprovalClaimedError):
-            assert not is_allowed or pk in self.runs or pk in self.finished
-            return
-        assert is_allowed and pk not in self.runs and pk not in self.finished
-        assert claim.action["argv"] == approval.argv
-        self.runs[pk] = 1
-
-    @rule(approval=approvals)
-    def finish(self, approval: Approval) -> None:
-        approval_finish(approval.pk, at=self.now)
-        if self.state[approval.pk] is not State.REQUESTED:
-            self.finished.add(approval.pk)
-
-    @invariant()
-    def rows_are_as_the_model_says(self) -> None:
-        for approval in Approval.objects.filter(pk__in=self.state):
-            assert approval.state == self.state[approval.pk]
-            assert (approval.decided_at is None) == (approval.state == State.REQUESTED)
-            assert (approval.claimed_at is not None) == (approval.pk in self.runs)
-            if approval.state not in ALLOWED and not approval.is_pending:
-                assert approval.sealed_action is None
-
-    @invariant()
-    def each_end_is_told_once_and_each_always_is_granted_once(self) -> None:
-        ended = [pk for pk, state in self.state.items() if state is not State.REQUESTED]
-        kinds = ["approval_answered", "approval_expired", "approval_cancelled"]
-        assert Entry.objects.filter(approval_id__in=self.state, kind__in=kinds).count() == len(ended)
-        always = [pk for pk, state in self.state.items() if state is State.ALLOWED_ALWAYS]
-        assert Grant.objects.filter(approval_id__in=self.state).count() == len(always)
-
-    def _move(self, pk: UUID, state: State) -> None:
-        assert state in TRANSITIONS[self.state[pk]]
-        self.state[pk] = state
-        self.decided_at[pk] = self.now
-
-    def _deadline(self, pk: UUID) -> datetime:
-        return Approval.objects.get(pk=pk).expires_at
-
-
-def test_no_order_of_events_breaks_the_life_of_an_approval(db: None) -> None:
+def test_no_order_of_events_breaks_the_life_of_an_approval() -> None:
     run_state_machine_as_test(
-        LifeOfApprovals,
-        settings=settings(
-            max_examples=25,
-            stateful_step_count=25,
-            deadline=None,
-            derandomize=True,
-            suppress_health_check=list(HealthCheck),
-        ),
+        life.LifeOfApprovals, settings=settings(max_examples=25, stateful_step_count=30, **ALWAYS)
     )
+
+
+def overwrite(approval: Approval, **values: Any) -> bool:
+    return bool(Approval.objects.filter(pk=approval.pk).update(**values, version=F("version") + 1))
+
+
+@contextmanager
+def no_compare_and_set(patch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Neither the service nor the database looks whether somebody was faster."""
+    patch.setattr(rules, "is_open", lambda approval: True)
+    patch.setattr(rules, "compare_and_set", overwrite)
+    with pgtrigger.ignore("approvals.Approval:life"):
+        yield
+
+
+@contextmanager
+def no_binding(patch: pytest.MonkeyPatch) -> Iterator[None]:
+    patch.setattr(binding, "changed_parts", lambda approved, now: [])
+    yield
+
+
+@contextmanager
+def no_expiry_check(patch: pytest.MonkeyPatch) -> Iterator[None]:
+    patch.setattr(rules, "is_in_time", lambda approval, at: True)
+    yield
+
+
+@contextmanager
+def no_grant_expiry(patch: pytest.MonkeyPatch) -> Iterator[None]:
+    patch.setattr(rules, "standing_at", lambda at: Q())
+    yield
+
+
+@contextmanager
+def self_approval(patch: pytest.MonkeyPatch) -> Iterator[None]:
+    patch.setattr(rules, "is_own", lambda approval, by: False)
+    yield
+
+
+@pytest.mark.parametrize(
+    ("missing", "complaint"),
+    [
+        (no_compare_and_set, life.TWICE),
+        (no_binding, life.CHANGED),
+        (no_expiry_check, life.LATE),
+        (no_grant_expiry, life.ENDED_GRANT),
+        (self_approval, life.OWN),
+    ],
+    ids=["no compare-and-set", "no binding", "no expiry check", "no grant expiry", "self-approval"],
+)
+def test_the_machine_finds_that_a_rule_is_missing(
+    missing: Any, complaint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searching = settings(
+        max_examples=300, stateful_step_count=40, phases=[Phase.generate], report_multiple_bugs=False, **ALWAYS
+    )
+    with ExitStack() as stack:
+        stack.enter_context(missing(monkeypatch))
+        with pytest.raises(AssertionError, match=f"{complaint}|{life.ASTRAY}"):
+            run_state_machine_as_test(life.LifeOfApprovals, settings=searching)
 
 
 def test_no_state_but_the_first_leads_anywhere() -> None:

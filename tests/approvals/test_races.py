@@ -12,12 +12,8 @@ from django.db import connection
 from apps.approvals.drafts import ApprovalDraft
 from apps.approvals.errors import ApprovalAlreadyDecidedError, ApprovalClaimedError, ApprovalExpiredError
 from apps.approvals.models import Approval, Grant
-from apps.approvals.services import (
-    approval_claim,
-    approval_request,
-    approval_resolve,
-    approvals_expire,
-)
+from apps.approvals.running import approval_claim
+from apps.approvals.services import approval_request, approval_resolve, approvals_expire
 from apps.audit.models import Entry
 from apps.firewall.identifiers import new_id
 from tests.approvals.conftest import NOON

@@ -11,6 +11,7 @@ from apps.accounts.models import ApiToken
 from apps.approvals.access import approval_access, grant_access
 from apps.approvals.errors import ApprovalNotFoundError, GrantNotFoundError
 from apps.approvals.models import Approval, Grant
+from apps.approvals.running import CLAIM_WINDOW, approval_claim, approvals_abandon
 from apps.approvals.selectors import (
     approval_counts,
     approval_now,
@@ -19,14 +20,7 @@ from apps.approvals.selectors import (
     approvals_recent,
     past_calls_like,
 )
-from apps.approvals.services import (
-    CLAIM_WINDOW,
-    approval_claim,
-    approval_request,
-    approval_resolve,
-    approvals_abandon,
-    approvals_expire,
-)
+from apps.approvals.services import approval_request, approval_resolve, approvals_expire
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.selectors import call_record
 from apps.audit.services import boot_id, entry_record

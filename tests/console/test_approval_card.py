@@ -5,8 +5,13 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
+from apps.approvals.answering import answer_rule_add
+from apps.approvals.running import approval_drifted
+from apps.approvals.services import approval_resolve
 from apps.audit.drafts import EntryDecision
+from apps.halts.services import halt_lift, halt_place
 
 EVIL = "<script>alert(1)</script>\u202e\u200b\x07"
 
@@ -125,3 +130,64 @@ def test_a_tool_that_a_plugin_asks_about_shows_why_with_which_params_and_what_wa
     for text in ("wants to use", "notes.txt", "a gate", "acme", "Changed by a plugin", "Allow always is off here."):
         assert text in part
     assert "<script>" not in part
+
+
+def test_a_command_with_variables_names_them_and_offers_no_always(
+    client_of: Callable[..., Client], operator: Any, ask: Callable[..., Any]
+) -> None:
+    evidence = [{"code": "variables", "text": "CI, NODE_ENV"}]
+    part = card(client_of(operator), ask(decisions=("allow-once", "deny"), evidence=evidence))
+    assert "CI, NODE_ENV" in part
+    assert "given variables cannot be saved as a rule" in part
+
+
+def test_whoever_asked_sees_that_somebody_else_has_to_allow_it(
+    client_of: Callable[..., Client], operator: Any, ask: Callable[..., Any]
+) -> None:
+    part = card(client_of(operator), ask(requester=operator.actor))
+    assert "You asked for this." in part
+    assert 'value="allow-once"' not in part and 'value="allow-always"' not in part and 'value="deny"' in part
+
+
+def test_it_shows_what_had_changed_when_it_was_to_run(
+    client_of: Callable[..., Client], viewer: Any, operator: Any, ask: Callable[..., Any]
+) -> None:
+    approval = ask()
+    approval_resolve(approval, decision="allow-once", by=operator, at=timezone.now())
+    approval_drifted(approval.pk, parts=["file /desk/<b>run.sh"])
+    part = card(client_of(viewer), approval)
+    assert "something had changed since it was asked" in part
+    assert "file /desk/&lt;b&gt;run.sh" in part
+
+
+def test_a_frozen_one_says_so_and_offers_only_a_no(
+    client_of: Callable[..., Client], operator: Any, ask: Callable[..., Any], environment: Any
+) -> None:
+    approval = ask()
+    halt = halt_place(environment, scope="environment", reason="wait", at=timezone.now())
+    part = card(client_of(operator), approval)
+    assert "Stopped by the kill switch." in part
+    assert ('data-do="once"' in part, 'data-do="deny"' in part, 'role="timer"' in part) == (False, True, False)
+    refused = client_of(operator).post(f"/approvals/{approval.shown_id}/resolve/", {"decision": "allow-once"})
+    assert "stopped by the kill switch" in refused.content.decode()
+
+    halt_lift(halt, at=timezone.now())
+    assert 'data-do="once"' in card(client_of(operator), approval)
+
+
+def test_it_says_how_many_of_several_people_have_allowed_it(
+    client_of: Callable[..., Client], operator: Any, ask: Callable[..., Any], environment: Any
+) -> None:
+    answer_rule_add(environment, name="two", quorum=2)
+    approval = ask()
+    approval_resolve(approval, decision="allow-once", by=operator, at=timezone.now())
+    assert "1 of 2 people have allowed it" in card(client_of(operator), approval)
+
+
+def test_a_rule_that_leaves_the_answer_to_others_is_named(
+    client_of: Callable[..., Client], operator: Any, ask: Callable[..., Any], environment: Any
+) -> None:
+    answer_rule_add(environment, name="admins", roles=["admin"])
+    path = f"/approvals/{ask().shown_id}/resolve/"
+    part = client_of(operator).post(path, {"decision": "allow-once"}, headers={"HX-Request": "true"})
+    assert "A rule leaves this answer to others." in part.content.decode()

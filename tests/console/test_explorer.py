@@ -182,3 +182,16 @@ def test_every_named_place_can_be_picked(published: Any) -> None:
     for place in known_classes(snapshot).conversations:
         situation = Situation(agent="main", channel=place.channel, group=group_value(place))
         assert situation.conversation == place
+
+
+def test_a_trace_of_commands_names_the_setting_behind_each_word(
+    client_of: ClientOf, published: Any, viewer: Any
+) -> None:
+    answer = client_of(viewer).get(PAGE, {"agent": "ops-runner", "tool": "exec"})
+    text = answer.content.decode()
+    assert "agents.entries.ops-runner.tools.exec.mode" in text
+    words = {name: (value, source) for name, value, source in answer.context["traces"][0].words}
+    assert words["When nobody answers"] == ("deny", "default")
+    assert words["Host"] == ("gateway", "default")
+    assert words["Elevated"][0] == "refused"
+    assert client_of(viewer).get(PAGE, {"agent": "ops-runner", "tool": "read"}).context["traces"][0].words == []

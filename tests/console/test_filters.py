@@ -57,6 +57,8 @@ def test_a_filter_is_added_changed_and_removed(client_of: ClientOf, published: A
     made.refresh_from_db()
     assert (made.tools, made.action) == ([], "block")
 
+    for unread in ("", "²", "1"):
+        assert browser.post(f"/filters/{made.pk}/delete/", {"version": unread}).status_code == 409
     assert browser.post(f"/filters/{made.pk}/delete/", {"version": "2"}).status_code == 302
     assert not ContentFilter.objects.exists()
 

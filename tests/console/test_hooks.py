@@ -1,5 +1,6 @@
 """Hooks at the console: the list, one hook with its failures, the form, trying one, the plugin's page."""
 
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -99,6 +100,27 @@ def test_a_webhook_is_added_by_the_form(client_of: ClientOf, plugin: Plugin, adm
     assert source_secrets(hook) == {"signing.key": KEY}
 
 
+def test_the_config_of_a_plugin_is_edited_as_json_and_its_secrets_stay(
+    client_of: ClientOf, plugin: Plugin, admin: Any
+) -> None:
+    browser = client_of(admin)
+    given = {name: value for name, value in FORM.items() if not name.startswith("set_")}
+    given |= {"set_entry_point": "acme-hooks:hooks", "set_config": '{"limit": 3, "token": "made-up"}'}
+    wrong = browser.post("/hook/new/?kind=python_hook", given | {"set_config": "{limit: 3}"})
+    assert wrong.status_code == 422 and "set_config" in wrong.context["form"].errors
+    assert browser.post("/hook/new/?kind=python_hook", given).status_code == 302
+
+    page = browser.get("/hook/edit/guard/")
+    shown = page.context["form"]["set_config"].value()
+    assert json.loads(shown) == {"limit": 3, "token": {"$secret": "config.token"}}
+    assert "made-up" not in page.content.decode()
+    again = {field.html_name: field.value() or "" for field in page.context["form"] if field.name != "is_enabled"}
+    saved = browser.post("/hook/edit/guard/", again | {"set_config": shown.replace("3", "4"), "is_enabled": "on"})
+    assert saved.status_code == 302
+    hook = Hook.objects.get(name="guard")
+    assert (hook.settings["config"]["limit"], source_secrets(hook)) == (4, {"config.token": "made-up"})
+
+
 def test_mistakes_stand_at_their_fields(client_of: ClientOf, plugin: Plugin, admin: Any) -> None:
     wrong = FORM | {"set_signing_key": "short", "timeout_ms": "9000000", "set_url": "ftp://x"}
     answer = client_of(admin).post("/hook/new/?kind=webhook", wrong)
@@ -133,6 +155,12 @@ def test_it_is_switched_off_and_removed(client_of: ClientOf, gate: Hook, admin: 
     assert browser.post("/hook/enabled/gate/", {"enabled": "yes", "version": "1"}).status_code == 409
     assert browser.post("/hook/remove/gate/", {"version": "2"}).status_code == 302
     assert not Hook.objects.exists()
+
+
+@pytest.mark.parametrize("version", ["", "²", "9" * 5000])
+def test_without_a_version_that_was_seen_it_stays(client_of: ClientOf, gate: Hook, admin: Any, version: str) -> None:
+    assert client_of(admin).post("/hook/remove/gate/", {"version": version}).status_code == 409
+    assert Hook.objects.exists()
 
 
 def test_it_is_tried_with_a_made_up_call(client_of: ClientOf, plugin: Plugin, admin: Any, tmp_path: Path) -> None:

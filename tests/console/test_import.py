@@ -1,5 +1,6 @@
 """Import: check or take over; each mistake at once, nothing changed, what was typed kept."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -8,7 +9,15 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from apps.console import release_forms
-from apps.policies.selectors import agents, allowlist, document_export, global_policy
+from apps.policies.selectors import (
+    agents,
+    allowlist,
+    content_filters,
+    document_export,
+    global_policy,
+    guards_export,
+    permission_grants,
+)
 
 pytestmark = pytest.mark.django_db
 ClientOf = Callable[..., Client]
@@ -19,6 +28,10 @@ GOOD = """{
 }"""
 BAD = '{"tools": {"alow": ["x"]}, "agents": {"entries": {"a": 3, "<img src=x>": 4}}}'
 APPROVALS = '{"version": 1, "agents": {"main": {"allowlist": [{"pattern": "/usr/bin/git"}]}}}'
+GUARDS = """{
+  "permissionGrants": {"reads": {"permissions": ["db:read"], "agent": "main"}},
+  "contentFilters": {"cards": {"pattern": "[0-9]{16}", "where": "both", "action": "mask"}}
+}"""
 
 
 def _file(text: str, name: str = "openclaw.json") -> SimpleUploadedFile:
@@ -42,6 +55,43 @@ def test_the_exec_approvals_come_on_their_own(client_of: ClientOf, admin: Any, e
     browser.post("/import/", {"approvals_file": _file(APPROVALS), "action": "import"})
     assert [entry.pattern for entry in allowlist(environment)] == ["/usr/bin/git"]
     assert agents(environment).count() == 1
+
+
+def test_grants_and_filters_come_on_their_own_and_replace_those_of_the_draft(
+    client_of: ClientOf, admin: Any, environment: Any
+) -> None:
+    browser = client_of(admin)
+    browser.post("/import/", {"text": GOOD, "guards_text": GUARDS, "action": "import"})
+    other = GUARDS.replace("cards", "numbers").replace("reads", "looks")
+    page = browser.post("/import/", {"guards_file": _file(other), "action": "import"}, follow=True).content.decode()
+
+    assert [grant.key for grant in permission_grants(environment)] == ["looks"]
+    assert [each.key for each in content_filters(environment)] == ["numbers"]
+    assert "Permission grants" in page and "Records: 2 new, 0 changed, 2 deleted" in page
+    assert agents(environment).count() == 1
+    exported = guards_export(environment)
+    browser.post("/import/", {"guards_text": json.dumps(exported), "action": "import"})
+    assert guards_export(environment) == exported
+
+
+def test_every_mistake_of_grants_and_filters_is_listed_and_nothing_changes(
+    client_of: ClientOf, admin: Any, environment: Any
+) -> None:
+    browser = client_of(admin)
+    browser.post("/import/", {"text": GOOD, "guards_text": GUARDS, "action": "import"})
+    before = guards_export(environment), document_export(environment)
+    wrong = """{"permissionGrants": {"a": {"permisions": ["x"]}, "b": {"permissions": 3}},
+        "contentFilters": {"c": {"pattern": "(", "action": "mask", "where": "both"}}}"""
+
+    for action in ("import", "check"):
+        answer = browser.post("/import/", {"text": BAD, "guards_text": wrong, "action": action})
+        page = answer.content.decode()
+        assert answer.status_code == 422
+        for place in ("permissionGrants.a.permisions", "permissionGrants.b.permissions", "contentFilters.c.pattern"):
+            assert f"guards:{place}" in page
+        assert "agents.entries.a" in page
+        assert "permisions" in page.partition("guards_text")[2]
+    assert (guards_export(environment), document_export(environment)) == before
 
 
 def test_the_report_groups_what_was_kept_and_shows_no_secret(client_of: ClientOf, admin: Any, environment: Any) -> None:

@@ -9,10 +9,18 @@ from pytest_django import DjangoAssertNumQueries
 
 from apps.console.blast import blast_of
 from apps.firewall.tools.definition import Definition
-from apps.policies.selectors import agent_get, draft_change_count, draft_snapshot, live_publication, publications
+from apps.policies.selectors import (
+    agent_get,
+    draft_change_count,
+    draft_snapshot,
+    live_publication,
+    live_snapshot,
+    publications,
+)
 from apps.policies.services import agent_create, demo_import, document_import, publish, record_update
+from apps.policies.services.records import content_filter_create, permission_grant_create
 from apps.registry.models import Tool
-from apps.registry.services import plugin_save, tool_save, tool_set_state, tools_import
+from apps.registry.services import plugin_save, tool_register, tool_save, tool_set_state, tools_import
 
 pytestmark = pytest.mark.django_db
 ClientOf = Callable[..., Client]
@@ -83,6 +91,42 @@ def test_the_blast_radius_names_who_loses_what(client_of: ClientOf, admin: Any, 
     assert ">exec</span>" in fragment
     assert "Nobody gains a tool." in fragment
     assert "draft-changed from:body" in fragment
+
+
+def test_the_blast_radius_names_tools_that_meet_other_grants_and_filters(
+    client_of: ClientOf, admin: Any, environment: Any, published: Any
+) -> None:
+    lookup = tool_register(environment, Definition(name="lookup", permissions=("db:read",)))
+    tool_set_state(lookup, state="active")
+    publish(environment, by=admin, message="a tool", expected_live=published.snapshot_id)
+    browser = client_of(admin)
+    assert 'id="blast-guards"' not in browser.get("/publish/blast/", headers=HTMX).content.decode()
+
+    grant = permission_grant_create(environment, "reads", by=admin, permissions=["db:read"], agent="bot")
+    cards = content_filter_create(environment, "cards", by=admin, pattern="[0-9]{16}", action="mask", tools=["read"])
+    blast = browser.get("/publish/blast/", headers=HTMX).content.decode()
+    review = browser.get("/publish/").content.decode()
+
+    guards = blast_of(live_snapshot(environment), draft_snapshot(environment)).guards
+    assert [(each.tools, each.grants.gained, each.filters.gained) for each in guards] == [
+        (("lookup",), ("reads",), ()),
+        (("read",), (), ("cards",)),
+    ]
+    assert 'id="blast-guards"' in blast and "Every context keeps exactly" in blast
+    assert f'href="/permissions/{grant.pk}/"' in review and f'href="/filters/{cards.pk}/"' in review
+
+
+def test_the_pill_and_the_overview_count_tools_beside_records(
+    client_of: ClientOf, admin: Any, environment: Any, published: Any
+) -> None:
+    browser = client_of(admin)
+    assert browser.get("/draft/pill/").content.decode().strip() == ""
+    tool_set_state(Tool.objects.get(environment=environment, name="write"), state="disabled")
+    assert "Draft: 1 unpublished change<" in browser.get("/draft/pill/").content.decode()
+    _deny(environment, admin, "exec")
+    assert "Draft: 2 unpublished changes" in browser.get("/draft/pill/").content.decode()
+    assert "The draft holds 2 unpublished changes." in browser.get("/").content.decode()
+    assert "2 changes since v1" in browser.get("/publish/").content.decode()
 
 
 @pytest.mark.usefixtures("published")

@@ -78,7 +78,7 @@ def test_a_look_shows_what_is_broken_first_and_why(
     "kind",
     [
         *("mcp_stdio", "mcp_http", "remote", "folder", "file", "entry_points", "openclaw_plugins"),
-        *("own_files", "own_shell", "own_http", "own_email", "own_databases"),
+        *("own_files", "own_shell", "own_http", "own_browser", "own_email", "own_databases"),
     ],
 )
 def test_each_kind_has_its_form(kind: str, client_of: ClientOf, environment: Any, admin: Any) -> None:

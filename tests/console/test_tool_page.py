@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from apps.firewall.tools.definition import Definition
+from apps.firewall.tools.definition import Definition, SandboxNeeds
 from apps.policies.services import publish
 from apps.registry.models import Tool
 from apps.registry.services import plugin_save, tool_set_state, tools_import
@@ -112,6 +112,19 @@ def test_a_tool_that_is_not_live_says_so(client_of: ClientOf, environment: Any, 
     text = page(client_of, viewer, "exec").content.decode()
     assert "Nothing is live yet" in text
     assert "after it was published it can be tried here" in text
+
+
+def test_it_says_how_much_it_may_answer_and_what_it_asks_of_its_sandbox(
+    client_of: ClientOf, environment: Any, viewer: Any, admin: Any
+) -> None:
+    needs = SandboxNeeds(level="isolated", memory_bytes=64 * 1024 * 1024, network=True)
+    definition = Definition(name="shrink", result_limit=2500, sandbox=needs)
+    tools_import(environment, [definition], source="client", by=admin)
+
+    shown = page(client_of, viewer, "shrink").content.decode()
+
+    assert "2500 characters" in shown
+    assert "Level isolated, Memory 64 MB, Network yes" in shown
 
 
 def test_the_schema_can_be_taken_away(client_of: ClientOf, tool: Tool, viewer: Any) -> None:

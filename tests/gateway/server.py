@@ -12,6 +12,7 @@ from apps.events.listener import Listener
 from apps.firewall.engine.snapshot import Snapshot
 from apps.gateway import lifecycle
 from apps.gateway.live import LiveSnapshots
+from apps.gateway.rpc import socket
 from apps.gateway.runtime_api import events
 from apps.gateway.runtime_api.app import application
 from openclaw_admin import celery  # noqa: F401 - without it the bell would ring at Celery's default broker
@@ -32,6 +33,9 @@ class Server:
         self.listener = Listener()
 
     async def _application(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "websocket" and scope["path"] == socket.PATH:
+            await socket.application(scope, receive, send)
+            return
         if scope["type"] == "websocket":
             await events.application(scope, receive, send)
             return

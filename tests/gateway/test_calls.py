@@ -14,7 +14,6 @@ from django.db import connection
 
 from apps.audit.selectors import call_entries, call_record
 from apps.firewall.identifiers import new_id, read_id
-from apps.gateway import desk as desk_module
 from apps.gateway.lifecycle import gateway
 from apps.gateway.models import CallSlot
 from apps.gateway.runtime_api import performing
@@ -284,7 +283,7 @@ def test_a_call_that_cannot_be_recorded_does_not_run_and_says_why(agent: httpx.C
 def test_a_server_that_runs_as_many_calls_as_it_may_says_so(
     agent: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(desk_module, "CALLS_LIMIT", 0)
+    monkeypatch.setattr(gateway().desk, "_limit", 0)
 
     answer = call(agent, "read", {"path": "a"})
 
@@ -295,7 +294,7 @@ def test_a_server_that_runs_as_many_calls_as_it_may_says_so(
 def test_a_server_that_stops_ends_what_runs_and_records_it(
     server: Server, agent: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(desk_module, "GRACE_S", 0.2)
+    monkeypatch.setattr(gateway().desk, "_grace_s", 0.2)
     body = call(agent, "exec", {"command": "sleep 56", "timeout": 60}, wait_ms=0).json()
     assert eventually(lambda: kinds(body["id"]) == [("call_intent", "started")])
 
@@ -318,3 +317,25 @@ def sleeping(seconds: str) -> list[str]:
             if b"sleep" in arguments[0] and seconds.encode() in arguments:
                 found.append(entry)
     return found
+
+
+def test_a_command_gets_its_variables_and_the_ledger_their_names_alone(
+    agent: httpx.Client, server: Server, holder: Holder
+) -> None:
+    holder.snapshot = snapshot_with(settings={"security": "full", "ask": "off"})
+    reload(server)
+
+    body = call(agent, "exec", {"command": "printenv", "env": {"GREETING": "made-up words"}}).json()
+
+    assert body["status"] == "completed", body
+    assert {"GREETING=made-up words", "OPENCLAW_CLI=1"} <= set(body["result"]["stdout"].splitlines())
+    entries = call_entries(read_id("call", body["id"]))
+    assert [list(entry.params["env"]) for entry in entries if entry.params] == [["GREETING"]]
+    assert "made-up" not in str([entry.params for entry in entries])
+
+
+def test_a_variable_that_loads_code_is_refused_by_name(agent: httpx.Client) -> None:
+    body = call(agent, "exec", {"command": "echo hi", "env": {"LD_PRELOAD": "/tmp/a.so"}}).json()
+
+    assert (body["status"], body["error"]["code"]) == ("denied", "environment_refused")
+    assert "`LD_PRELOAD`" in body["error"]["message"]

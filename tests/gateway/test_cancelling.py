@@ -18,6 +18,7 @@ from tests.gateway.server import Holder, Server
 from tests.gateway.test_async_calls import later, row, take
 from tests.gateway.test_calls import kinds, sleeping
 from tests.gateway.test_decisions import Token, eventually, reload
+from tests.gateway.test_turns import body_of, turn
 
 
 def test_ending_a_running_call_ends_its_tree_and_says_by_whom(server: Server, agent: httpx.Client) -> None:
@@ -144,6 +145,35 @@ def test_a_caller_that_may_come_again_does_not_end_its_call(
     (call_id,) = list(gateway().desk._calls)
     call_cancel(call_id, by="user:olga", environment="production", at=timezone.now())
     assert eventually(lambda: not sleeping("53"))
+
+
+def leaves_turn(agent: httpx.Client, *commands: str, **more: Any) -> None:
+    body = body_of([("exec", {"command": command}) for command in commands], **more)
+    with pytest.raises(httpx.ReadTimeout):
+        agent.post("/api/v1/turns", json=body, timeout=0.7)
+
+
+def test_a_turn_whose_caller_goes_away_ends_where_that_was_asked(server: Server, agent: httpx.Client) -> None:
+    leaves_turn(agent, "sleep 56", "sleep 57", on_disconnect="cancel")
+
+    assert eventually(lambda: outcomes() == [("call_intent", "started"), ("call_outcome", "cancelled")])
+    assert not sleeping("56") and not sleeping("57")
+
+
+def test_a_turn_goes_on_without_its_caller_and_is_found_again(server: Server, agent: httpx.Client) -> None:
+    leaves_turn(agent, "sleep 2", idempotency="a turn")
+
+    again = turn(agent, [("exec", {"command": "sleep 2"})], idempotency="a turn").json()
+
+    assert [each["status"] for each in again["calls"]] == ["completed"]
+    assert outcomes() == [("call_intent", "started"), ("call_outcome", "completed")]
+
+
+@pytest.mark.parametrize("wanted", ["end", 1])
+def test_a_turn_says_what_it_does_not_know(server: Server, agent: httpx.Client, wanted: Any) -> None:
+    refused = turn(agent, [("exec", {"command": "echo"})], on_disconnect=wanted).json()
+
+    assert [each["path"] for each in refused["details"]] == ["on_disconnect"]
 
 
 def test_a_caller_that_was_told_the_id_may_go_away(server: Server, agent: httpx.Client) -> None:

@@ -104,6 +104,32 @@ def test_a_plugin_blocks_rewrites_and_lets_pass(add: Callable[..., Hook], agent:
     assert (tally.passed, tally.rewrote, tally.blocked, tally.failed) == (1, 1, 1, 0)
 
 
+CONFIGURED = """
+def before_tool_call(event):
+    config = event["config"]
+    if event["params"]["command"] == "echo " + config["word"]:
+        return {"block": True, "blockReason": config["reason"] if config["token"] == "made-up-token" else "no token"}
+"""
+
+
+def test_a_plugin_goes_by_the_config_of_its_record_as_it_is_now(
+    add: Callable[..., Hook], agent: httpx.Client, tmp_path: Path
+) -> None:
+    place = installed(tmp_path / "hook", CONFIGURED)
+    config = {"word": "first", "reason": "as set", "token": "made-up-token"}
+    settings = {"entry_point": place.entry_point, "scan_directories": list(place.folders), "config": config}
+    hook = add(CONFIGURED, settings=settings)
+    refused, passed = echo(agent, "first"), echo(agent, "second")
+
+    hook.refresh_from_db()
+    hook_save(hook, settings={**hook.settings, "config": {**hook.settings["config"], "word": "second"}})
+
+    assert (refused["error"]["message"], passed["status"]) == ("as set", "completed")
+    assert eventually(lambda: echo(agent, "second")["status"] == "denied")
+    assert echo(agent, "first")["status"] == "completed"
+    assert "made-up-token" not in str(list(Hook.objects.values("settings")))
+
+
 def test_every_failure_of_a_before_hook_stops_the_call_and_is_kept(
     add: Callable[..., Hook], agent: httpx.Client
 ) -> None:

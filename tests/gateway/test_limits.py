@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
+from psycopg import sql
 
 from apps.audit.models import Entry
 from apps.firewall.engine.snapshot import Snapshot, build_snapshot
@@ -16,6 +17,7 @@ from apps.firewall.tools.catalog import BUILTINS
 from apps.limits import services
 from apps.limits.models import KeptResult, RateCounter, ToolBreaker
 from apps.registry.services import source_create
+from tests import database
 from tests.gateway.conftest import call
 from tests.gateway.server import Holder, Server
 from tests.gateway.test_decisions import eventually
@@ -206,6 +208,29 @@ def test_a_tool_that_keeps_failing_is_left_alone_then_tried_once(
     assert eventually(lambda: ended(call(agent, "plain")) == ("completed", ""))
     assert not ToolBreaker.objects.filter(tool="plain").exists()
     assert ended(call(agent, "plain")) == ("completed", "")
+
+
+@pytest.mark.skipif(not database.HAS_TWO_ROLES, reason="needs a role of its own for the application")
+def test_a_breaker_that_cannot_be_counted_changes_no_outcome(
+    agent: httpx.Client, environment: Any, tools: ToolServer
+) -> None:
+    services.breaker_policy_save(environment, failures=100, pause_s=3600)
+    tools.statuses = [503]
+    assert eventually(lambda: call(agent, "plain").is_success and ToolBreaker.objects.filter(tool="plain").exists())
+    counted = ToolBreaker.objects.get(tool="plain").failures
+    role = sql.Identifier(str(database.APPLICATION["USER"]))
+    with database.owner_connection() as owner:
+        owner.execute(sql.SQL("REVOKE INSERT, UPDATE, DELETE ON limits_toolbreaker FROM {}").format(role))
+        try:
+            failed = call(agent, "plain")
+            tools.statuses = [200]
+            fine = call(agent, "plain")
+        finally:
+            owner.execute(sql.SQL("GRANT INSERT, UPDATE, DELETE ON limits_toolbreaker TO {}").format(role))
+
+    assert (ended(failed), ended(fine)) == (("failed", "tool_server_busy"), ("completed", ""))
+    assert fine.json()["result"] == {"n": tools.asked}
+    assert ToolBreaker.objects.get(tool="plain").failures == counted
 
 
 def test_an_operator_closes_a_breaker_and_its_rule_can_be_switched_off(

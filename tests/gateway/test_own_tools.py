@@ -8,6 +8,8 @@ import httpx
 import pytest
 
 from apps.audit.models import Entry
+from apps.firewall.tools.browser.machine import machine_problem
+from apps.policies.services.records import permission_grant_create
 from apps.registry import services
 from apps.registry.models import Tool
 from tests.database import APPLICATION
@@ -122,6 +124,46 @@ def test_a_web_request_goes_where_the_source_allows_it_and_at_once_no_more(
     assert "hush-hush" not in str(list(Entry.objects.filter(tool="http_request").values()))
 
 
+def told(body: dict[str, Any]) -> tuple[str, str]:
+    return body["status"], (body["error"] or {}).get("code", "")
+
+
+def test_calls_need_grants_for_what_they_touch_where_the_source_says_so(
+    environment: Any,
+    admin: Any,
+    bot: httpx.Client,
+    publishing: Server,  # noqa: F811
+) -> None:
+    port = httpx.URL(publishing.url).port
+    look(environment, "files", "own_files", permissions=True)
+    look(environment, "web", "own_http", allow_networks=["127.0.0.0/8"], ports=[port], permissions=True)
+    look(environment, "data", "own_databases", databases={"main": address(APPLICATION)}, permissions=True)
+    look(environment, "shell", "own_shell")
+    grants: dict[str, dict[str, list[str]]] = {
+        "fs:*": {"path": ["notes/**"]},
+        "http:request": {"domain": ["127.0.0.1"]},
+        "db:read": {"database": ["main"]},
+    }
+    for number, (permission, resources) in enumerate(grants.items()):
+        permission_grant_create(
+            environment, f"grant {number}", by=admin, permissions=[permission], agent="bot", resources=resources
+        )
+    published(environment, OPEN)
+    assert eventually(lambda: offered(bot, "db_query"))
+
+    written = call(bot, "fs_write", {"path": "notes/a.txt", "content": "x"}).json()
+    elsewhere = call(bot, "fs_write", {"path": "other.txt", "content": "x"}).json()
+    listed = call(bot, "fs_list", {}).json()
+    asked = call(bot, "http_request", {"url": f"http://127.0.0.1:{port}/api/v1/nothing"}).json()
+    abroad = call(bot, "http_request", {"url": f"http://127.0.0.2:{port}/api/v1/nothing"}).json()
+    queried = call(bot, "db_query", {"query": "SELECT 1"}).json()
+    ran = call(bot, "shell_execute", {"command": "echo free"}).json()
+
+    assert [told(each) for each in (written, asked, queried, ran)] == [("completed", "")] * 4
+    assert [told(each) for each in (elsewhere, listed, abroad)] == [("denied", "permission_missing")] * 3
+    assert "not for the domain `127.0.0.2`" in abroad["error"]["message"]
+
+
 def test_a_mail_is_shown_and_one_to_a_stranger_is_not_sent(environment: Any, bot: httpx.Client) -> None:
     settings = {"host": "127.0.0.1", "sender": "bot@example.com", "recipients": ["*@example.com"], "dry_run": True}
     look(environment, "mail", "own_email", **settings)
@@ -147,3 +189,26 @@ def test_a_database_is_asked_with_the_secret_of_its_source(environment: Any, bot
 
     assert answered["result"]["rows"] == [["production"]]
     assert source.settings == {"databases": {"main": {"$secret": "databases.main"}}}
+
+
+@pytest.mark.skipif(bool(machine_problem()), reason=machine_problem() or "a browser")
+def test_a_page_is_opened_where_the_source_allows_it_and_shown_as_text_and_picture(
+    environment: Any,
+    bot: httpx.Client,
+    publishing: Server,  # noqa: F811
+) -> None:
+    port = httpx.URL(publishing.url).port
+    run = look(environment, "pages", "own_browser", allow_networks=["127.0.0.0/8"], ports=[port])
+    assert (run.state, run.added, run.broken) == ("completed", 2, 0)
+    published(environment, OPEN.replace('"web"', '"pages"'))
+    assert eventually(lambda: offered(bot, "browser_navigate"))
+    url = f"http://127.0.0.1:{port}/api/v1/nothing"
+
+    read = call(bot, "browser_navigate", {"url": url}).json()
+    shown = call(bot, "browser_screenshot", {"url": url}).json()
+    refused = call(bot, "browser_navigate", {"url": "file:///etc/passwd"}).json()
+
+    assert (read["result"]["status"] in {401, 404}, read["result"]["url"]) == (True, url)
+    assert [block["type"] for block in shown["result"]["content"]] == ["text", "image"]
+    assert shown["metadata"]["media"]
+    assert refused["error"]["code"] == "url_refused"

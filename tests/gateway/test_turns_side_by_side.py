@@ -6,10 +6,12 @@ from typing import Any
 import httpx
 import pytest
 
+from apps.audit.models import Entry
+from apps.firewall.identifiers import show_id
 from tests.gateway.test_decisions import eventually
 from tests.gateway.test_publications import published, publishing  # noqa: F401 (a fixture)
 from tests.gateway.test_python_tools import BOT, bot, looked, offered  # noqa: F401 (a fixture)
-from tests.gateway.test_turns import turn
+from tests.gateway.test_turns import body_of, turn
 
 pytestmark = pytest.mark.unhurried
 
@@ -57,6 +59,22 @@ def tools(environment: Any, bot: httpx.Client, tmp_path: Path) -> httpx.Client: 
     published(environment, BOT)
     assert eventually(lambda: offered(bot, "stumble"))
     return bot
+
+
+def test_a_caller_that_goes_away_ends_every_call_of_its_turn_that_runs(tools: httpx.Client) -> None:
+    calls = [("meet", {"me": "a", "other": "c"}), ("meet", {"me": "b", "other": "c"}), ("alone", {"me": "never"})]
+
+    with pytest.raises(httpx.ReadTimeout):
+        tools.post("/api/v1/turns", json=body_of(calls, on_disconnect="cancel"), timeout=3)
+
+    assert eventually(lambda: Entry.objects.filter(kind="call_outcome").count() == 2)
+    ended = list(Entry.objects.filter(kind="call_outcome"))
+    assert [(each.tool, each.status) for each in ended] == [("meet", "cancelled")] * 2
+    for each in ended:
+        assert each.call_id is not None
+        answer = tools.get(f"/api/v1/calls/{show_id('call', each.call_id)}").json()
+        assert answer["error"]["code"] == "disconnected"
+    assert not Entry.objects.filter(tool="alone").exists()
 
 
 def test_parallel_calls_meet_sequential_ones_are_alone_and_a_failure_is_its_own(tools: httpx.Client) -> None:

@@ -11,9 +11,10 @@ import httpx
 import pytest
 from django.utils import timezone
 
-from apps.approvals import services as approval_services
+from apps.approvals import asking
 from apps.approvals.models import Approval
-from apps.approvals.services import approval_claim, approval_finish, approval_resolve
+from apps.approvals.running import approval_claim, approval_finish
+from apps.approvals.services import approval_resolve
 from apps.audit.models import Boot
 from apps.audit.services import boot_id
 from apps.events.waiters import waiters
@@ -100,7 +101,7 @@ def test_a_denied_call_never_runs_and_hears_the_reason(agent: httpx.Client, oper
 def test_nobody_answering_in_time_means_denied(
     agent: httpx.Client, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
-    monkeypatch.setitem(approval_services.TIMEOUT_S, "2026.9", 0.5)
+    monkeypatch.setitem(asking.TIMEOUT_S, "2026.9", 0.5)
 
     done = call(agent, "exec", TOUCH, wait_ms=15_000).json()
 

@@ -37,6 +37,7 @@ class Installation:
     owner_url: str
     var: Path
     passwords: dict[str, str] = field(default_factory=dict)
+    process: subprocess.Popen[bytes] | None = None
 
     def manage(self, *arguments: str) -> str:
         done = subprocess.run(
@@ -77,6 +78,7 @@ def installation() -> Iterator[Installation]:
             [sys.executable, "manage.py", "serve", "--port", str(port)],
             cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
         )  # fmt: skip
+    served.process = process
     try:
         _wait_until_ready(url, process, log)
         served.passwords = dict(re.findall(r"^ {4}(\w+) +(\S+)$", log.read_text(), re.MULTILINE))

@@ -18,9 +18,11 @@ RUNTIME_PAGES = (
     "/permissions/new/",
     "/filters/",
     "/filters/new/",
+    "/exec-rules/",
     "/limits/",
     "/limits/new/",
     "/sandbox/",
+    "/gateways/",
 )
 
 

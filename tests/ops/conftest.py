@@ -88,6 +88,14 @@ def processes_of(mark: str) -> list[str]:
     return found
 
 
+def refused(server: Serve) -> str:
+    """The one sentence of a server that does not start."""
+    assert server.process.wait(180) == 1, server.said
+    lines = [line for line in server.said.splitlines() if line.strip()]
+    assert len(lines) == 1, server.said
+    return lines[0]
+
+
 def environment_of(home: Path, **variables: str) -> dict[str, str]:
     """Variables of an installation that lies below one folder."""
     return {

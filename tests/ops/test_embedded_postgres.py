@@ -133,18 +133,18 @@ def test_an_interrupted_first_start_begins_again(home: Path) -> None:
 
 
 def test_a_stale_note_of_a_process_that_is_another_one_now_does_not_stop_it(home: Path) -> None:
-    with running(home, ""):
-        pass
+    with running(home, "") as (_, addresses):
+        remember(addresses)
     (home / "data" / "postmaster.pid").write_text(f"{os.getpid()}\n{home}/data\n")
     with running(home, "") as (_, addresses):
-        psycopg.connect(addresses.url).close()
+        assert recall(addresses) == "here"
 
 
 def test_a_long_path_still_gets_a_socket(home: Path) -> None:
     folder = home / ("long" * 20) / "postgres"
     folder.parent.mkdir()
-    with running(folder, "") as (_, addresses):
-        psycopg.connect(addresses.url).close()
+    with running(folder, "") as (_, addresses), psycopg.connect(addresses.url) as connection:
+        assert connection.execute("SELECT 1").fetchone() == (1,)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root lowers itself")

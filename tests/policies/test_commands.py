@@ -45,6 +45,25 @@ def test_a_bad_file_fails_with_one_line_per_mistake(environment: Any, tmp_path: 
     assert [line.partition(":")[0] for line in err.getvalue().splitlines()] == ["tools.deny", "tools.profile"]
 
 
+@pytest.mark.parametrize("more", [(), ("--check",)])
+def test_a_bad_guards_file_names_every_mistake_and_changes_nothing(
+    environment: Any, tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    file = tmp_path / "guards.json"
+    file.write_text('{"permissionGrants": {"reads": {"permissions": ["db:read"], "agent": "main"}}}')
+    assert "1 created" in run("policy_import", "--guards", str(file))[0]
+    before = run("policy_export", "--guards")[0]
+    file.write_text('{"permissionGrants": {"a": {"agnt": "b"}}, "contentFilters": {"c": {"pattern": "("}}, "more": {}}')
+
+    err = io.StringIO()
+    with pytest.raises(CommandError, match="mistakes"):
+        call_command("policy_import", "--guards", str(file), *more, stderr=err)
+
+    places = [line.partition(": ")[0] for line in err.getvalue().splitlines()]
+    assert places == ["guards:permissionGrants.a.agnt", "guards:contentFilters.c.pattern", "guards:more"]
+    assert run("policy_export", "--guards")[0] == before
+
+
 def test_a_check_imports_nothing(environment: Any) -> None:
     run("policy_import", str(SAMPLE), "--check")
     with pytest.raises(CommandError):

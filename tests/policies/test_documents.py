@@ -1,13 +1,18 @@
 """What an import makes of a document: its secrets, its old spellings, its change log."""
 
 import json
+from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.apps import apps
+from django.db import connection
 
+from apps.policies.errors import DocumentInvalidError
 from apps.policies.models import Agent, ExecSettings, GlobalPolicy, SenderRule
 from apps.policies.selectors import approvals_export, document_export, record_history, unmodelled
-from apps.policies.services import ImportReport, document_import
+from apps.policies.services import ImportReport, agent_create, document_import, draft_start
 
 pytestmark = pytest.mark.django_db
 
@@ -134,7 +139,7 @@ def test_each_key_that_is_kept_but_not_modelled_is_named(environment: Any) -> No
         environment,
         {
             "session": {"dmScope": "main"},
-            "agents": {"entries": {"main": {"model": "x", "tools": {"elevated": {"enabled": False}}}}},
+            "agents": {"entries": {"main": {"model": "x", "tools": {"media": {"x": False}}}}},
             "channels": {
                 "defaults": {"groupPolicy": "open"},
                 "telegram": {"groups": {"-1": {"topics": {}, "skills": ["a"]}}},
@@ -144,10 +149,67 @@ def test_each_key_that_is_kept_but_not_modelled_is_named(environment: Any) -> No
     assert set(codes(report)) == {
         "session",
         "agents.entries.main.model",
-        "agents.entries.main.tools.elevated",
+        "agents.entries.main.tools.media",
         "channels.defaults",
         "channels.telegram.groups.-1.skills",
     }
+
+
+def test_who_may_be_elevated_is_of_the_scopes_and_comes_back(environment: Any) -> None:
+    document = {
+        "agents": {
+            "defaults": {"elevatedDefault": "ask"},
+            "entries": {"main": {"tools": {"elevated": {"enabled": False, "allowFrom": {"slack": []}}}}},
+        },
+        "tools": {"elevated": {"allowFrom": {"telegram": [42, "name:Ann"]}, "enabled": True, "note": "kept"}},
+    }
+    report = load(environment, document)
+    policy, agent = GlobalPolicy.objects.get(), Agent.objects.get()
+    assert (policy.elevated_enabled, policy.elevated_default) == (True, "ask")
+    assert policy.elevated_allow_from == {"telegram": [42, "name:Ann"]}
+    assert (agent.elevated_enabled, agent.elevated_allow_from) == (False, {"slack": []})
+    assert set(codes(report)) == {"tools.elevated.note"}
+    assert json.dumps(document_export(environment)) == json.dumps(document)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"agents": {"defaults": {"elevatedDefault": "sometimes"}}},
+        {"tools": {"elevated": {"enabled": "yes"}}},
+        {"tools": {"elevated": {"allowFrom": ["42"]}}},
+        {"tools": {"exec": {"ask": "sometimes"}}},
+        {"tools": {"exec": {"mode": "bogus"}}},
+        {"tools": {"exec": {"host": "docker"}}},
+    ],
+)
+def test_a_word_that_means_nothing_is_a_mistake_with_its_place(environment: Any, document: dict[str, Any]) -> None:
+    with pytest.raises(DocumentInvalidError) as caught:
+        load(environment, document)
+    (detail,) = caught.value.details
+    assert detail["path"].startswith(("tools.", "agents.defaults.elevatedDefault"))
+
+
+def test_what_was_kept_verbatim_moves_into_its_columns_and_back(environment: Any) -> None:
+    document = {
+        "tools": {"elevated": {"allowFrom": {"telegram": ["1"]}, "enabled": True}},
+        "agents": {"defaults": {"elevatedDefault": "on"}, "entries": {"main": {"tools": {"elevated": {"enabled": 5}}}}},
+    }
+    moving = import_module("apps.policies.migrations.0006_elevated_out_of_the_rest")
+    schema = SimpleNamespace(connection=connection)
+    policy = draft_start(environment, by=None)
+    GlobalPolicy.objects.update(extra=document | {"agents": {"defaults": {"elevatedDefault": "on"}, "entries": None}})
+    agent = agent_create(environment, "main", by=None)
+    Agent.objects.update(extra={"tools": {"elevated": {"enabled": 5}}})
+    moving.fill(apps, schema)
+    policy.refresh_from_db()
+    agent.refresh_from_db()
+    assert (policy.elevated_enabled, policy.elevated_default) == (True, "on")
+    assert policy.extra["tools"] == {"elevated": {"allowFrom": None, "enabled": None}}
+    assert (agent.elevated_enabled, agent.extra) == (None, {"tools": {"elevated": {"enabled": 5}}})
+    moving.empty(apps, schema)
+    policy.refresh_from_db()
+    assert policy.extra["tools"] == document["tools"]
 
 
 def test_whole_number_keys_come_first_as_in_javascript(environment: Any) -> None:

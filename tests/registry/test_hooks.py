@@ -8,8 +8,9 @@ import pytest
 from apps.accounts.errors import PermissionDeniedError
 from apps.audit.models import Entry
 from apps.firewall.identifiers import new_id
+from apps.firewall.runtime.hook_runners.workers import PluginPlace
 from apps.registry.errors import HookInvalidError, RecordChangedError
-from apps.registry.hooks import live_hooks
+from apps.registry.hooks import hook_target, live_hooks
 from apps.registry.models import Environment, Hook, HookFailure, Plugin
 from apps.registry.selectors import hook_failures, hook_find, hooks_of
 from apps.registry.services import (
@@ -66,6 +67,13 @@ def test_the_key_of_a_webhook_is_sealed(plugin: Plugin) -> None:
         ({"settings": {**WEBHOOK, "signing": {"algorithm": "ed25519", "key": "11" * 32}}}, "settings.answer_key"),
         ({"settings": {**WEBHOOK, "entry_point": "a:b"}}, "settings.entry_point"),
         ({"kind": "python_hook", "settings": {}}, "settings.entry_point"),
+        ({"kind": "python_hook", "settings": {"entry_point": "a:b", "config": ["x"]}}, "settings.config"),
+        ({"kind": "python_hook", "settings": {"entry_point": "a:b", "config": {"x": "y" * 70_000}}}, "settings.config"),
+        (
+            {"kind": "python_hook", "settings": {"entry_point": "a:b", "config": {"x": {"$secret": "gone"}}}},
+            "settings.config",
+        ),
+        ({"settings": {**WEBHOOK, "config": {"a": 1}}}, "settings.config"),
         ({"kind": "lua"}, "kind"),
         ({"event": "during"}, "event"),
         ({"name": "Not A Name"}, "name"),
@@ -115,6 +123,40 @@ def test_what_is_kept_for_one_address_is_not_sent_to_another(plugin: Plugin) -> 
         hook_save(hook, settings=elsewhere)
     saved = hook_save(hook, settings={**elsewhere, "signing": {"algorithm": "hmac-sha256", "key": KEY * 2}})
     assert source_secrets(saved) == {"signing.key": KEY * 2}
+
+
+CONFIG = {"entry_point": "acme-hooks:hooks", "config": {"limit": 3, "mail": {"password": "made-up"}, "tags": ["a"]}}
+
+
+def test_secrets_in_the_config_of_a_plugin_are_sealed(plugin: Plugin) -> None:
+    config = {**CONFIG["config"], "key": {"$secret": "given"}}  # type: ignore[dict-item]
+    hook = Hook.objects.get(pk=python(plugin, settings=CONFIG | {"config": config}, secrets={"given": "apart"}).pk)
+
+    assert hook.settings["config"] == {
+        "limit": 3,
+        "mail": {"password": {"$secret": "config.mail.password"}},
+        "tags": ["a"],
+        "key": {"$secret": "given"},
+    }
+    assert source_secrets(hook) == {"config.mail.password": "made-up", "given": "apart"}
+    assert "made-up" not in str(Entry.objects.get(kind="hook_change", changes__id=hook.shown_id).changes)
+    (live,) = live_hooks()["production"].hooks
+    assert live.target is None, "secrets do not stay in memory"
+    target = hook_target(hook.pk)
+    assert isinstance(target, PluginPlace)
+    assert target.config == {"limit": 3, "mail": {"password": "made-up"}, "tags": ["a"], "key": "apart"}
+
+
+def test_a_config_is_kept_by_reference_and_not_given_to_another_plugin(plugin: Plugin) -> None:
+    hook = python(plugin, settings=CONFIG)
+    saved = hook_save(hook, settings={**hook.settings, "config": {**hook.settings["config"], "limit": 4}})
+    assert (saved.settings["config"]["limit"], source_secrets(saved)) == (4, {"config.mail.password": "made-up"})
+
+    with pytest.raises(HookInvalidError) as refused:
+        hook_save(saved, settings={**saved.settings, "entry_point": "other:hooks"})
+    assert paths(refused.value) == {"settings.config.mail.password"}
+    gone = hook_save(saved, settings={"entry_point": "acme-hooks:hooks"})
+    assert source_secrets(gone) == {}
 
 
 def test_hooks_that_are_off_or_whose_plugin_is_off_are_not_live(plugin: Plugin) -> None:

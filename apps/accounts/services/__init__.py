@@ -21,7 +21,7 @@ from apps.accounts.services.people import (
     user_set_role,
 )
 from apps.accounts.services.sessions import session_end, sessions_end
-from apps.accounts.services.tokens import token_authenticate, token_create, token_revoke, token_seen
+from apps.accounts.services.tokens import token_authenticate, token_create, token_end, token_revoke, token_seen
 
 __all__ = [
     "ResetLink",
@@ -36,6 +36,7 @@ __all__ = [
     "sessions_end",
     "token_authenticate",
     "token_create",
+    "token_end",
     "token_revoke",
     "token_seen",
     "user_activate",

@@ -86,6 +86,12 @@ def token_revoke(token: ApiToken, *, by: User, at: datetime) -> ApiToken:
         PermissionDeniedError: `by` may not manage tokens.
     """
     require(by, Permission.TOKENS_MANAGE)
+    return token_end(token, at=at)
+
+
+@transaction.atomic
+def token_end(token: ApiToken, *, at: datetime) -> ApiToken:
+    """End a token for good, for a service that asked whether that may be; ending it again changes nothing."""
     token = ApiToken.objects.select_for_update(of=("self",)).select_related("created_by").get(pk=token.pk)
     if token.revoked_at is None:
         token.revoked_at = at

@@ -4,7 +4,9 @@ from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from apps.approvals.models import Approval
+from apps.approvals.asking import TIMEOUT_S
+from apps.approvals.drafts import GRANT_DAYS
+from apps.approvals.models import WAIT_LEAST_S, WAIT_MOST_S, AnswerPolicy, AnswerRule, Approval, Grant
 from apps.approvals.states import Decision
 from apps.registry.models import Environment
 
@@ -30,10 +32,61 @@ class ApprovalSerializer(serializers.ModelSerializer[Approval]):
         ]  # fmt: skip
 
 
+class AnswerPolicySerializer(serializers.ModelSerializer[AnswerPolicy]):
+    """How long people have to answer; `wait_s` null for `usual_s`, what the environment's release gives."""
+
+    usual_s = serializers.SerializerMethodField()
+
+    class Meta:
+        model = AnswerPolicy
+        fields: ClassVar = ["version", "wait_s", "usual_s"]
+        read_only_fields: ClassVar = ["version"]
+
+    def get_usual_s(self, policy: AnswerPolicy) -> int:
+        return TIMEOUT_S[policy.environment.dialect]
+
+
+class AnswerPolicyChangeSerializer(serializers.Serializer[Any]):
+    """`version` is the one that was seen."""
+
+    version = serializers.IntegerField(min_value=1)
+    wait_s = serializers.IntegerField(allow_null=True, min_value=WAIT_LEAST_S, max_value=WAIT_MOST_S)
+
+
+class AnswerRuleSerializer(serializers.ModelSerializer[AnswerRule]):
+    """Who answers which requests; empty lists of requests match every one, no roles and people mean whoever may."""
+
+    class Meta:
+        model = AnswerRule
+        fields: ClassVar = ["name", "agents", "channels", "groups", "tools", "roles", "people", "quorum"]
+        validators: ClassVar[list[Any]] = []
+
+
 class GrantScopeSerializer(serializers.Serializer[Any]):
     arg_pattern = serializers.CharField(default="", allow_blank=True, max_length=2000)
     every_agent = serializers.BooleanField(default=False)
-    days = serializers.IntegerField(default=None, allow_null=True, min_value=1, max_value=3650)
+    days = serializers.IntegerField(
+        default=GRANT_DAYS, allow_null=True, min_value=1, max_value=3650, help_text="null: without an end"
+    )
+
+
+class GrantSerializer(serializers.ModelSerializer[Grant]):
+    """A standing "always"; `agent` is empty for every agent, `expires_at` null for one without an end."""
+
+    id = serializers.CharField(source="shown_id", read_only=True)
+    created_by = serializers.CharField(source="created_by_label", read_only=True)
+    revoked_by = serializers.CharField(source="revoked_by_label", read_only=True)
+
+    class Meta:
+        model = Grant
+        fields: ClassVar = [
+            "id", "agent", "tool", "pattern", "arg_pattern", "shown", "created_at", "created_by", "expires_at", "uses",
+            "last_used_at", "revoked_at", "revoked_by",
+        ]  # fmt: skip
+
+
+class GrantNarrowSerializer(serializers.Serializer[Any]):
+    arg_pattern = serializers.CharField(max_length=2000, help_text="Anchored with ^ and $.")
 
 
 class ResolveSerializer(serializers.Serializer[Any]):

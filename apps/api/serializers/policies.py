@@ -3,11 +3,14 @@
 from dataclasses import asdict
 from typing import Any, ClassVar
 
+from django.urls import reverse
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.accounts.models import Role
+from apps.api.serializers.records import url_of
 from apps.firewall.engine.answers import Decision, Explanation, Step
+from apps.firewall.engine.exec_policy.explaining import ExplainedCommand
 from apps.firewall.engine.permissions import PermissionAnswer
 from apps.firewall.identifiers import show_id
 from apps.policies.models import Publication
@@ -85,9 +88,17 @@ class DraftChangeSerializer(serializers.Serializer[Any]):
     after = serializers.JSONField(allow_null=True)
     actor = serializers.CharField()
     at = serializers.DateTimeField()
+    url = serializers.SerializerMethodField(help_text="Path of the record or tool; empty for what is gone.")
 
     def get_record(self, change: Any) -> str:
-        return show_id("rec", change.record)
+        return show_id("tool" if change.kind == "tool" else "rec", change.record)
+
+    def get_url(self, change: Any) -> str:
+        if change.action == "deleted":
+            return ""
+        return (
+            reverse("api-tool", args=[change.record]) if change.kind == "tool" else url_of(change.kind, change.record)
+        )
 
 
 class ContextSerializer(serializers.Serializer[Any]):
@@ -160,6 +171,28 @@ class PermissionAnswerSerializer(serializers.Serializer[Any]):
     remedy = serializers.CharField(allow_blank=True, help_text="What would give it.")
 
 
+class WordSerializer(serializers.Serializer[Any]):
+    value = serializers.CharField()
+    source = serializers.CharField(  # type: ignore[assignment]  # the engine's word
+        help_text="Path of the setting that decided; `params.…` for what the call asks, `default` for none."
+    )
+
+
+class CommandRefusalSerializer(serializers.Serializer[Any]):
+    code = serializers.CharField()
+    message = serializers.CharField()
+    rule = serializers.CharField(allow_blank=True)
+
+
+class CommandExplanationSerializer(serializers.Serializer[Any]):
+    security = WordSerializer()
+    ask = WordSerializer()
+    askFallback = WordSerializer()  # noqa: N815 - the member's name
+    host = WordSerializer()
+    elevated = WordSerializer(help_text="`allowed` or `refused`, and the gate that says so.")
+    refusal = CommandRefusalSerializer(allow_null=True)
+
+
 class ToolExplanationSerializer(serializers.Serializer[Any]):
     digest = serializers.CharField()
     decision = DecisionSerializer()
@@ -167,6 +200,7 @@ class ToolExplanationSerializer(serializers.Serializer[Any]):
     permissions = PermissionAnswerSerializer(
         many=True, help_text="Each permission that the tool asks for; empty also where no caller can be told."
     )
+    exec = CommandExplanationSerializer(allow_null=True, help_text="Of `exec`: what holds for its commands.")
 
 
 def explanation_json(digest: str, explanation: Explanation) -> dict[str, Any]:
@@ -195,11 +229,16 @@ def explanation_json(digest: str, explanation: Explanation) -> dict[str, Any]:
 
 
 def tool_explanation_json(
-    digest: str, decision: Decision, steps: tuple[Step, ...], permissions: tuple[PermissionAnswer, ...]
+    digest: str,
+    decision: Decision,
+    steps: tuple[Step, ...],
+    permissions: tuple[PermissionAnswer, ...],
+    command: ExplainedCommand | None = None,
 ) -> dict[str, Any]:
     return {
         "digest": digest,
         "decision": decision._asdict(),
         "steps": [asdict(step) for step in steps],
         "permissions": PermissionAnswerSerializer(permissions, many=True).data,
+        "exec": None if command is None else command.to_json(),
     }

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
+from django.urls import reverse
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -179,3 +180,10 @@ RECORD_KINDS: tuple[RecordKind, ...] = (
     _kind("content-filters", "content_filter", "filters of content", _content_filter),
     _kind("exec-allowlist", "allowlist", "commands that need no asking", None, {"approvals_agent": "approvals_agent"}),
 )
+_PATHS = {each.kind: each.path for each in RECORD_KINDS}
+
+
+def url_of(kind: str, record: UUID) -> str:
+    """Give the path of a record; empty for a kind that has none of its own."""
+    path = _PATHS.get(kind)
+    return "" if path is None else reverse(f"api-{path}-detail", args=[record])

@@ -21,6 +21,10 @@ class ProblemSerializer(serializers.Serializer[Any]):
     details = MistakeSerializer(many=True)
 
 
+class VersionSerializer(serializers.Serializer[Any]):
+    version = serializers.IntegerField(min_value=1)
+
+
 class EnvironmentSerializer(serializers.ModelSerializer[Environment]):
     id = serializers.CharField(source="shown_id", read_only=True)
 

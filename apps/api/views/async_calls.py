@@ -1,6 +1,5 @@
 """Asynchronous calls for programs: list them, read one, end any call, and the key that signs callbacks."""
 
-from typing import cast
 from uuid import UUID
 
 from django.utils import timezone
@@ -11,7 +10,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.accounts.access import Permission, Principal
+from apps.accounts.access import Permission
+from apps.api.reading import principal_of
 from apps.api.scope import environment_of
 from apps.api.serializers.async_calls import (
     AsyncCallDetailSerializer,
@@ -84,7 +84,7 @@ class CallCancel(APIView):
         responses={202: None, 404: ProblemSerializer},
     )
     def post(self, request: Request, call_id: UUID) -> Response:
-        principal = cast(Principal, request.user)
+        principal = principal_of(request)
         slug = call_environment(principal, call_id)
         by = str(getattr(principal, "actor", ""))
         call_cancel(call_id, by=by, environment=slug, at=timezone.now())

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import fields, replace
-from typing import Any, cast
+from typing import Any
 from uuid import UUID
 
 from django.http import StreamingHttpResponse
@@ -14,7 +14,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.accounts.access import Permission, Principal, may_environment
+from apps.accounts.access import Permission, may_environment
+from apps.api.reading import principal_of
 from apps.api.scope import environment_of
 from apps.api.serializers.audit import CallDetailSerializer, CallPageSerializer, EntryPageSerializer
 from apps.api.serializers.shared import ProblemSerializer
@@ -88,7 +89,7 @@ class CallDetail(APIView):
     )
     def get(self, request: Request, call_id: UUID) -> Response:
         call = call_record(call_id)
-        if call is None or not may_environment(cast(Principal, request.user), call.environment):
+        if call is None or not may_environment(principal_of(request), call.environment):
             raise NotFound("the ledger knows no such call")
         return Response(CallDetailSerializer(call).data)
 
@@ -117,9 +118,7 @@ class Export(APIView):
     )
     def get(self, request: Request) -> StreamingHttpResponse:
         wanted = request.query_params.get("as", "jsonl")
-        lines = export_stream(
-            cast(Principal, request.user), filters=filters_of(request), format_name=wanted, at=timezone.now()
-        )
+        lines = export_stream(principal_of(request), filters=filters_of(request), format_name=wanted, at=timezone.now())
         return StreamingHttpResponse(
             lines,
             content_type=CONTENT_TYPES[wanted],

@@ -1,14 +1,15 @@
 """The working draft as a whole: import, export, what changed, what the lint says."""
 
 from dataclasses import asdict
-from typing import Any, cast
+from typing import Any
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.accounts.access import Permission, Principal
+from apps.accounts.access import Permission
+from apps.api.reading import body_of, principal_of
 from apps.api.scope import environment_of
 from apps.api.serializers.policies import (
     DiagnosticSerializer,
@@ -19,7 +20,14 @@ from apps.api.serializers.policies import (
 )
 from apps.api.serializers.shared import ProblemSerializer
 from apps.api.views.parameters import ENVIRONMENT
-from apps.policies.selectors import approvals_export, document_export, draft_changes, guards_export, lint
+from apps.policies.selectors import (
+    approvals_export,
+    document_export,
+    draft_changes,
+    draft_tool_changes,
+    guards_export,
+    lint,
+)
 from apps.policies.services.documents import document_import
 
 
@@ -51,14 +59,13 @@ class Document(APIView):
     )
     def put(self, request: Request) -> Response:
         environment = environment_of(request)
-        given = DocumentSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
+        given = body_of(request, DocumentSerializer)
         report = document_import(
             environment,
-            given.validated_data.get("document"),
-            approvals=given.validated_data.get("approvals"),
-            guards=given.validated_data.get("guards"),
-            by=cast(Principal, request.user),
+            given.get("document"),
+            approvals=given.get("approvals"),
+            guards=given.get("guards"),
+            by=principal_of(request),
         )
         return Response({**asdict(report), "diagnostics": _findings(report.diagnostics)})
 
@@ -68,12 +75,14 @@ class Changes(APIView):
 
     @extend_schema(
         operation_id="draft_changes",
-        summary="List what differs from what is live",
+        summary="List what differs from what is live: records of the draft, then tools",
         parameters=[ENVIRONMENT],
         responses=DraftChangeSerializer(many=True),
     )
     def get(self, request: Request) -> Response:
-        return Response(DraftChangeSerializer(draft_changes(environment_of(request)), many=True).data)
+        environment = environment_of(request)
+        changes = [*draft_changes(environment), *draft_tool_changes(environment)]
+        return Response(DraftChangeSerializer(changes, many=True).data)
 
 
 class Lint(APIView):

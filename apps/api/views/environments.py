@@ -1,13 +1,12 @@
 """The environments of this installation."""
 
-from typing import cast
-
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.accounts.access import Permission, Principal, may_environment
+from apps.accounts.access import Permission, may_environment
+from apps.api.reading import principal_of
 from apps.api.serializers.shared import EnvironmentSerializer
 from apps.registry.selectors import environments
 
@@ -21,6 +20,6 @@ class Environments(APIView):
         responses=EnvironmentSerializer(many=True),
     )
     def get(self, request: Request) -> Response:
-        principal = cast(Principal, request.user)
+        principal = principal_of(request)
         shown = [environment for environment in environments() if may_environment(principal, environment.slug)]
         return Response(EnvironmentSerializer(shown, many=True).data)

@@ -10,6 +10,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.accounts.access import Permission
+from apps.api.reading import body_of
 from apps.api.scope import environment_of
 from apps.api.serializers.policies import (
     ExplainSerializer,
@@ -22,6 +23,7 @@ from apps.api.serializers.shared import ProblemSerializer
 from apps.api.views.parameters import ENVIRONMENT
 from apps.firewall.engine.context import CallContext, ContextError
 from apps.firewall.engine.decide import decide, explain, explain_tool
+from apps.firewall.engine.exec_policy.explaining import EXEC, ExplainedCommand, explain_command
 from apps.firewall.engine.permissions import PermissionAnswer, caller_of
 from apps.firewall.engine.resolve import ResolutionError
 from apps.firewall.engine.snapshot import Snapshot
@@ -70,19 +72,27 @@ class Explain(APIView):
     )
     def post(self, request: Request) -> Response:
         environment = environment_of(request)
-        asked = ExplainSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
+        asked = body_of(request, ExplainSerializer)
         try:
-            context = CallContext.from_json(asked.validated_data["context"])
+            context = CallContext.from_json(asked["context"])
         except ContextError as exc:
             raise ValidationError({f"context.{exc.field}": [exc.message]}) from exc
-        snapshot = snapshot_at(environment, asked.validated_data["at"])
-        tool = asked.validated_data.get("tool")
+        snapshot = snapshot_at(environment, asked["at"])
+        tool = asked.get("tool")
         if tool is None:
             return Response(explanation_json(snapshot.digest, explain(snapshot, context)))
         decision, steps = decide(snapshot, context, tool), explain_tool(snapshot, context, tool)
-        permissions = _permissions(snapshot, context, decision.tool, asked.validated_data)
-        return Response(tool_explanation_json(snapshot.digest, decision, steps, permissions))
+        permissions = _permissions(snapshot, context, decision.tool, asked)
+        command = _command(snapshot, context, asked) if decision.tool == EXEC else None
+        return Response(tool_explanation_json(snapshot.digest, decision, steps, permissions, command))
+
+
+def _command(snapshot: Snapshot, context: CallContext, asked: dict[str, Any]) -> ExplainedCommand | None:
+    resolution = explain(snapshot, context).resolution
+    if resolution is None or resolution.agent is None:
+        return None  # the decision says why nothing can be said about this context
+    settings = snapshot.exec_settings(resolution.agent)
+    return explain_command(settings, context, dialect=snapshot.dialect, params=asked.get("params") or {})
 
 
 def _permissions(

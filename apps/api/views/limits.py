@@ -1,6 +1,5 @@
 """Rate limits and breakers: what holds now, and what it did."""
 
-from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
@@ -11,6 +10,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.accounts.access import Permission
+from apps.api.reading import body_of, found, principal_of, version_of
 from apps.api.scope import environment_of
 from apps.api.serializers.limits import (
     BreakerClosedSerializer,
@@ -25,8 +25,7 @@ from apps.api.serializers.limits import (
 from apps.api.serializers.shared import ProblemSerializer
 from apps.api.views.parameters import ENVIRONMENT
 from apps.api.views.records import VERSION
-from apps.api.views.registry.finding import found, version_of
-from apps.api.views.registry.tools import REFUSED, by
+from apps.api.views.registry.tools import REFUSED
 from apps.limits.selectors import breaker_policy, counters_in_use, rate_limit_get, rate_limits, tool_breakers
 from apps.limits.services import (
     breaker_close,
@@ -59,9 +58,8 @@ class RateLimits(APIView):
         responses={201: RateLimitSerializer, **REFUSED},
     )
     def post(self, request: Request) -> Response:
-        wanted = RateLimitSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        limit = rate_limit_create(environment_of(request), by=by(request), **wanted.validated_data)
+        wanted = body_of(request, RateLimitSerializer)
+        limit = rate_limit_create(environment_of(request), by=principal_of(request), **wanted)
         return Response(RateLimitSerializer(limit).data, status=status.HTTP_201_CREATED)
 
 
@@ -90,12 +88,12 @@ class RateLimitDetail(APIView):
     )
     def patch(self, request: Request, rate_id: UUID) -> Response:
         limit = found(rate_limit_get(environment_of(request), rate_id), "rate limit")
-        wanted = RateLimitChangeSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        values: dict[str, Any] = dict(wanted.validated_data)
+        values = body_of(request, RateLimitChangeSerializer)
         version = values.pop("version")
         return Response(
-            RateLimitSerializer(rate_limit_save(limit, expected_version=version, by=by(request), **values)).data
+            RateLimitSerializer(
+                rate_limit_save(limit, expected_version=version, by=principal_of(request), **values)
+            ).data
         )
 
     @extend_schema(
@@ -106,7 +104,7 @@ class RateLimitDetail(APIView):
     )
     def delete(self, request: Request, rate_id: UUID) -> Response:
         limit = found(rate_limit_get(environment_of(request), rate_id), "rate limit")
-        rate_limit_delete(limit, expected_version=version_of(request.query_params), by=by(request))
+        rate_limit_delete(limit, expected_version=version_of(request), by=principal_of(request))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -144,11 +142,11 @@ class Breaker(APIView):
         responses={200: BreakerPolicySerializer, **REFUSED},
     )
     def patch(self, request: Request) -> Response:
-        wanted = BreakerPolicyChangeSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        values: dict[str, Any] = dict(wanted.validated_data)
+        values = body_of(request, BreakerPolicyChangeSerializer)
         version = values.pop("version")
-        saved = breaker_policy_save(environment_of(request), expected_version=version, by=by(request), **values)
+        saved = breaker_policy_save(
+            environment_of(request), expected_version=version, by=principal_of(request), **values
+        )
         return Response(BreakerPolicySerializer(saved).data)
 
 
@@ -176,7 +174,6 @@ class ToolBreakerClose(APIView):
         responses={200: BreakerClosedSerializer, **REFUSED},
     )
     def post(self, request: Request) -> Response:
-        wanted = BreakerCloseSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        closed = breaker_close(environment_of(request), wanted.validated_data["tool"], by=by(request))
+        wanted = body_of(request, BreakerCloseSerializer)
+        closed = breaker_close(environment_of(request), wanted["tool"], by=principal_of(request))
         return Response(BreakerClosedSerializer({"closed": closed}).data)

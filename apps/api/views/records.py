@@ -1,6 +1,6 @@
 """Policy records of the working draft: list, read, create, change, delete. What is live changes only by publishing."""
 
-from typing import Any, cast
+from typing import Any
 from uuid import UUID
 
 from drf_spectacular.types import OpenApiTypes
@@ -11,10 +11,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.accounts.access import Permission, Principal
+from apps.accounts.access import Permission
+from apps.api.reading import body_of, principal_of, version_of
 from apps.api.scope import environment_of
 from apps.api.serializers.records import RECORD_KINDS, RecordKind, record_of, records_of
-from apps.api.serializers.shared import ProblemSerializer
+from apps.api.serializers.shared import ProblemSerializer, VersionSerializer
 from apps.api.views.parameters import CURSOR, ENVIRONMENT, LIMIT
 from apps.policies.services.records import record_delete, record_update
 
@@ -22,10 +23,6 @@ VERSION = OpenApiParameter(
     "version", OpenApiTypes.INT, required=True, description="The version that the caller has seen."
 )
 REFUSED = {404: ProblemSerializer, 409: ProblemSerializer, 422: ProblemSerializer}
-
-
-class VersionSerializer(serializers.Serializer[Any]):
-    version = serializers.IntegerField(min_value=1)
 
 
 class RecordPages(CursorPagination):
@@ -56,10 +53,9 @@ class GrowingRecords(Records):
     def post(self, request: Request) -> Response:
         create = self.kind.create
         assert create is not None  # noqa: S101 - the table below gives this class to kinds that can be made
-        wanted = self.kind.serializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        values = {name.removesuffix("_id"): value for name, value in wanted.validated_data.items()}
-        record = create(environment_of(request), values, cast(Principal, request.user))
+        wanted = body_of(request, self.kind.serializer)
+        values = {name.removesuffix("_id"): value for name, value in wanted.items()}
+        record = create(environment_of(request), values, principal_of(request))
         return Response(self.kind.serializer(record).data, status=status.HTTP_201_CREATED)
 
 
@@ -78,23 +74,15 @@ class RecordDetail(APIView):
 
     def patch(self, request: Request, record_id: UUID) -> Response:
         record = record_of(environment_of(request), self.kind.kind, record_id)
-        seen = VersionSerializer(data=request.data)
-        seen.is_valid(raise_exception=True)
-        wanted = self.kind.serializer(record, data=request.data, partial=True)
-        wanted.is_valid(raise_exception=True)
-        record = record_update(
-            record,
-            wanted.validated_data,
-            by=cast(Principal, request.user),
-            expected_version=seen.validated_data["version"],
-        )
+        version = body_of(request, VersionSerializer)["version"]
+        wanted = body_of(request, self.kind.serializer, changes=record)
+        record = record_update(record, wanted, by=principal_of(request), expected_version=version)
         return Response(self.kind.serializer(record).data)
 
     def delete(self, request: Request, record_id: UUID) -> Response:
         record = record_of(environment_of(request), self.kind.kind, record_id)
-        seen = VersionSerializer(data=request.query_params)
-        seen.is_valid(raise_exception=True)
-        record_delete(record, by=cast(Principal, request.user), expected_version=seen.validated_data["version"])
+        version = version_of(request)
+        record_delete(record, by=principal_of(request), expected_version=version)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

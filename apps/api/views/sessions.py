@@ -1,6 +1,6 @@
 """Sessions of agents for programs: list them, read one, end it, bound it."""
 
-from typing import Any, cast
+from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
@@ -10,8 +10,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.accounts.access import Permission, Principal
+from apps.accounts.access import Permission
+from apps.api.reading import body_of, principal_of
 from apps.api.scope import environment_of
+from apps.api.serializers.commands import BackgroundCommandSerializer, BackgroundCommandsSerializer
 from apps.api.serializers.sessions import (
     BudgetsSerializer,
     EndSerializer,
@@ -21,7 +23,11 @@ from apps.api.serializers.sessions import (
 from apps.api.serializers.shared import ProblemSerializer
 from apps.api.views.audit import LIMIT_TEXT
 from apps.api.views.parameters import ENVIRONMENT
+from apps.approvals.records import actor_of
 from apps.firewall.runtime.sessions import Budgets
+from apps.gateway.background.errors import CommandUnknownError
+from apps.gateway.background.killing import command_kill
+from apps.gateway.background.selectors import command_of_session, commands_of_session
 from apps.sessions.access import agents_of, session_access
 from apps.sessions.selectors import PAGE, STATES, SessionFilters, loop_state, session_runs, sessions
 from apps.sessions.services import session_budgets_set, session_end, session_reopen
@@ -45,7 +51,7 @@ ANSWERS: dict[int, Any] = {
 
 
 def _asked(request: Request, session_id: UUID, *, write: bool = False) -> Any:
-    return session_access(cast(Principal, request.user), session_id, write=write)
+    return session_access(principal_of(request), session_id, write=write)
 
 
 def _told(session: Any) -> Response:
@@ -69,7 +75,7 @@ class Sessions(APIView):
         query = request.query_params
         limit = query.get("limit", "")
         filters = SessionFilters(
-            agents=agents_of(cast(Principal, request.user)),
+            agents=agents_of(principal_of(request)),
             state=query.get("state", ""),
             text=query.get("q", ""),
             **{name: query.get(name, "") for name in TEXTS},
@@ -104,10 +110,8 @@ class SessionEnd(APIView):
     )
     def post(self, request: Request, session_id: UUID) -> Response:
         session = _asked(request, session_id, write=True)
-        wanted = EndSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        by = cast(Principal, request.user)
-        return _told(session_end(session, by=by, at=timezone.now(), reason=wanted.validated_data["reason"]))
+        wanted = body_of(request, EndSerializer)
+        return _told(session_end(session, by=principal_of(request), at=timezone.now(), reason=wanted["reason"]))
 
 
 class SessionReopen(APIView):
@@ -121,7 +125,38 @@ class SessionReopen(APIView):
     )
     def post(self, request: Request, session_id: UUID) -> Response:
         session = _asked(request, session_id, write=True)
-        return _told(session_reopen(session, by=cast(Principal, request.user), at=timezone.now()))
+        return _told(session_reopen(session, by=principal_of(request), at=timezone.now()))
+
+
+class SessionCommands(APIView):
+    permissions = {"GET": Permission.AUDIT_READ}
+
+    @extend_schema(
+        operation_id="session_commands_list",
+        summary="List the background commands of a session, those that run first; ended ones for 30 minutes",
+        responses={200: BackgroundCommandsSerializer, 404: ProblemSerializer},
+    )
+    def get(self, request: Request, session_id: UUID) -> Response:
+        rows = commands_of_session(_asked(request, session_id))
+        return Response(BackgroundCommandsSerializer({"rows": rows}).data)
+
+
+class SessionCommandKill(APIView):
+    permissions = {"POST": Permission.SESSIONS_MANAGE}
+
+    @extend_schema(
+        operation_id="session_commands_kill",
+        summary="End a background command; the process that holds it does so at once, and then its end is on record",
+        request=None,
+        responses={202: BackgroundCommandSerializer, 403: ProblemSerializer, 404: ProblemSerializer},
+    )
+    def post(self, request: Request, session_id: UUID, command_id: UUID) -> Response:
+        session = _asked(request, session_id, write=True)
+        row = command_of_session(session, command_id)
+        if row is None:
+            raise CommandUnknownError("this session has no such background command")
+        command_kill(command_id, by=actor_of(principal_of(request)))
+        return Response(BackgroundCommandSerializer(command_of_session(session, command_id) or row).data, status=202)
 
 
 class SessionBudgets(APIView):
@@ -135,7 +170,5 @@ class SessionBudgets(APIView):
     )
     def put(self, request: Request, session_id: UUID) -> Response:
         session = _asked(request, session_id, write=True)
-        wanted = BudgetsSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        budgets = Budgets(**wanted.validated_data)
-        return _told(session_budgets_set(session, budgets, by=cast(Principal, request.user), at=timezone.now()))
+        budgets = Budgets(**body_of(request, BudgetsSerializer))
+        return _told(session_budgets_set(session, budgets, by=principal_of(request), at=timezone.now()))

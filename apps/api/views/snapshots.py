@@ -1,6 +1,6 @@
 """What is live, what was, and publishing."""
 
-from typing import Any, cast
+from typing import Any
 
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
@@ -11,7 +11,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.accounts.access import Permission, Principal
+from apps.accounts.access import Permission
+from apps.api.reading import body_of, principal_of
 from apps.api.scope import environment_of
 from apps.api.serializers.policies import PublicationSerializer, PublishSerializer, RollbackSerializer
 from apps.api.serializers.shared import ProblemSerializer
@@ -68,9 +69,8 @@ class Publications(APIView):
     )
     def post(self, request: Request) -> Response:
         environment = environment_of(request)
-        wanted = PublishSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        made = publish(environment, by=cast(Principal, request.user), **wanted.validated_data)
+        wanted = body_of(request, PublishSerializer)
+        made = publish(environment, by=principal_of(request), **wanted)
         return Response(PublicationSerializer(made).data, status=status.HTTP_201_CREATED)
 
 
@@ -86,11 +86,9 @@ class Rollback(APIView):
     )
     def post(self, request: Request) -> Response:
         environment = environment_of(request)
-        wanted = RollbackSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        values = dict(wanted.validated_data)
+        values = body_of(request, RollbackSerializer)
         publication = _publication(environment, values.pop("publication"))
-        made = rollback(environment, publication, by=cast(Principal, request.user), **values)
+        made = rollback(environment, publication, by=principal_of(request), **values)
         return Response(PublicationSerializer(made).data, status=status.HTTP_201_CREATED)
 
 

@@ -12,27 +12,27 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from apps.accounts.access import Permission, require
 from apps.console import agents as shown
+from apps.console.exec_parts import parts_of, save_sent
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.history import history_of
-from apps.console.policy_forms import INHERIT, LISTS, ExecForm, ProviderForm, SandboxForm
+from apps.console.policy_forms import INHERIT, LISTS, ProviderForm, SandboxForm
+from apps.console.posted import version_seen
 from apps.console.situations import configured_models
 from apps.console.views.agents import agent_asked, environment_chosen, writing
 from apps.console.vocabulary import vocabulary_of
 from apps.firewall.engine.dialect import dialect_named
 from apps.firewall.engine.exec_policy import exec_rules
 from apps.policies.errors import ConflictError, RecordInvalidError
+from apps.policies.selectors import agents as agent_list
 from apps.policies.selectors import (
     allowlist,
     draft_snapshot,
-    exec_settings,
     known_profiles,
     live_snapshot,
     record_get,
     unmodelled,
 )
-from apps.policies.services import exec_settings_create, provider_policy_create, record_delete, record_update
-
-EXEC_FIELDS = ("mode", "security", "ask")
+from apps.policies.services import provider_policy_create, record_delete, record_update
 
 
 def _basics(request: ConsoleRequest, record: "shown.AgentRecord", tab: str) -> dict[str, Any]:
@@ -45,48 +45,46 @@ def _basics(request: ConsoleRequest, record: "shown.AgentRecord", tab: str) -> d
 @require_http_methods(["GET", "HEAD", "POST"])
 @gate(Permission.POLICY_READ)
 def agent_exec(request: ConsoleRequest, key: str) -> HttpResponse:
-    """How an agent's commands are judged; POST changes mode, security and ask."""
+    """How an agent's commands are judged; POST changes one of the records behind it."""
     record = agent_asked(request, key)
     environment = environment_chosen(request)
-    settings = exec_settings(environment, record)
-    status, conflict = 200, None
-    form = ExecForm(request.POST or None, initial=_exec_initial(settings))
-    if request.method == "POST":
-        require(request.user, Permission.POLICY_WRITE)
-        status = 422
-        if form.is_valid():
-            try:
-                _exec_save(request, record, settings, form)
-            except ConflictError as error:
-                status, conflict = 409, shown.conflict_of(error)
-            except RecordInvalidError as error:
-                form.take_errors(error)
-            else:
-                messages.success(request, _("Saved to the draft."))
-                return redirect("agent-exec", record.key)
+    parts = parts_of(request, environment, record)
+    status, is_saved = save_sent(request, parts)
+    if is_saved:
+        messages.success(request, _("Saved to the draft."))
+        return redirect("agent-exec", record.key)
     draft = draft_snapshot(environment)
+    entries = [entry for entry in allowlist(environment) if entry.approvals_agent.key in {record.key, "*"}]
     context = _basics(request, record, "exec") | {
-        "form": form,
-        "version": conflict.version if conflict else form["version"].value(),
-        "conflict": conflict,
-        "has_modes": dialect_named(environment.dialect).agent_entries,
+        "parts": parts,
+        "has_modes": draft.engine.dialect.exec_modes,
         "rules": exec_rules(draft.exec_settings(record.key), dialect=draft.dialect),
-        "entries": [entry for entry in allowlist(environment) if entry.approvals_agent.key in {record.key, "*"}],
+        "entries": entries,
     }
     return render(request, "console/agents/exec.html", context, status=status)
 
 
-def _exec_initial(settings: Any) -> dict[str, Any]:
-    values = {name: getattr(settings, name, None) or "" for name in EXEC_FIELDS}
-    return values | {"version": settings.version if settings else 0}
-
-
-def _exec_save(request: ConsoleRequest, record: "shown.AgentRecord", settings: Any, form: ExecForm) -> None:
-    wanted = {name: value for name, value in form.changes().items() if request.POST.get(f"choose_{name}") != "theirs"}
-    if settings is None:
-        exec_settings_create(record.environment, by=request.user, agent=record, **wanted)
-    else:
-        record_update(settings, wanted, by=request.user, expected_version=form.cleaned_data["version"])
+@require_http_methods(["GET", "HEAD", "POST"])
+@gate(Permission.POLICY_READ)
+def exec_rules_of_all(request: ConsoleRequest) -> HttpResponse:
+    """How commands of every agent are judged, where an agent says nothing of its own."""
+    environment = environment_chosen(request)
+    parts = parts_of(request, environment, None)
+    status, is_saved = save_sent(request, parts)
+    if is_saved:
+        messages.success(request, _("Saved to the draft."))
+        return redirect("exec-rules")
+    draft = draft_snapshot(environment)
+    agents = [
+        (each.key, exec_rules(draft.exec_settings(each.key), dialect=draft.dialect)) for each in agent_list(environment)
+    ]
+    context = writing(request) | {
+        "parts": parts,
+        "has_modes": draft.engine.dialect.exec_modes,
+        "agents": agents,
+        "entries": [entry for entry in allowlist(environment) if entry.approvals_agent.key == "*"],
+    }
+    return render(request, "console/agents/exec_rules.html", context, status=status)
 
 
 # --- sandbox ---
@@ -196,8 +194,7 @@ def agent_provider(request: ConsoleRequest, key: str, record_id: UUID) -> HttpRe
 def agent_provider_delete(request: ConsoleRequest, key: str, record_id: UUID) -> HttpResponse:
     """Take a rule by provider out of the draft."""
     record, rule = _rule_asked(request, key, record_id)
-    version = request.POST.get("version", "")
-    record_delete(rule, by=request.user, expected_version=int(version) if version.isdigit() else 0)
+    record_delete(rule, by=request.user, expected_version=version_seen(request))
     messages.success(request, _("Removed from the draft."))
     return redirect("agent", record.key)
 

@@ -1,6 +1,7 @@
 """The live queue of requests that wait for a person."""
 
 import uuid
+from typing import Any
 
 from django.http import HttpResponse, HttpResponseBadRequest
 from django.shortcuts import redirect, render
@@ -9,6 +10,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.access import Permission, may
 from apps.approvals.access import approval_access
+from apps.approvals.drafts import GrantScope
 from apps.approvals.errors import ApprovalError
 from apps.approvals.selectors import approval_counts, approvals_pending, approvals_recent, past_calls_like
 from apps.approvals.services import approval_resolve
@@ -43,7 +45,7 @@ def _queue(request: ConsoleRequest) -> dict[str, object]:
     pending = approvals_pending(request.environment).filter(expires_at__gt=at)
     midnight = at.replace(hour=0, minute=0, second=0, microsecond=0)
     return {
-        "cards": [Card(approval, may_resolve=may_resolve, at=at) for approval in pending],
+        "cards": [Card(approval, may_resolve=may_resolve, by=request.user, at=at) for approval in pending],
         "recent": [
             Card(approval, may_resolve=False, at=at) for approval in approvals_recent(request.environment, limit=RECENT)
         ],
@@ -65,7 +67,7 @@ def card(request: ConsoleRequest, approval_id: uuid.UUID) -> HttpResponse:
 
 def _card(request: ConsoleRequest, approval: object, error: ApprovalError | None = None) -> dict[str, object]:
     may_resolve = may(request.user, Permission.APPROVALS_RESOLVE)
-    return {"card": Card(approval, may_resolve=may_resolve), "error": error}  # type: ignore[arg-type]
+    return {"card": Card(approval, may_resolve=may_resolve, by=request.user), "error": error}  # type: ignore[arg-type]
 
 
 @require_safe
@@ -81,7 +83,12 @@ def recent_item(request: ConsoleRequest, approval_id: uuid.UUID) -> HttpResponse
 def coverage(request: ConsoleRequest, approval_id: uuid.UUID) -> HttpResponse:
     """How many past calls an "always" would also have covered; counted when a person looks at the card."""
     approval = approval_access(request.user, approval_id)
-    context = {"approval": approval, "like": past_calls_like(approval), "patterns": pattern_coverage(approval)}
+    every_agent = request.GET.get("agents") == "every"
+    context = {
+        "approval": approval,
+        "like": past_calls_like(approval, every_agent=every_agent),
+        "patterns": pattern_coverage(approval, every_agent=every_agent),
+    }
     return render(request, "console/approvals/_coverage.html", context)
 
 
@@ -94,7 +101,7 @@ def resolve(request: ConsoleRequest, approval_id: uuid.UUID) -> HttpResponse:
         return HttpResponseBadRequest()  # no button of ours sends this
 
     decision, reason = form.cleaned_data["decision"], form.cleaned_data["reason"]
-    scope = grant_scope(approval, form.cleaned_data["scope"]) if decision == Decision.ALLOW_ALWAYS else None
+    scope = _scope(approval, form.cleaned_data) if decision == Decision.ALLOW_ALWAYS else None
     error: ApprovalError | None = None
     try:
         approval = approval_resolve(
@@ -109,6 +116,10 @@ def resolve(request: ConsoleRequest, approval_id: uuid.UUID) -> HttpResponse:
     template = "console/approvals/_card.html" if request.htmx else "console/approvals/approval.html"
     status = 200 if error is None else status_of(error)
     return render(request, template, _card(request, approval, error), status=status)
+
+
+def _scope(approval: Any, chosen: dict[str, Any]) -> GrantScope:
+    return grant_scope(approval, chosen["scope"], every_agent=chosen["agents"] == "every", days=chosen["days"])
 
 
 @require_safe

@@ -18,9 +18,10 @@ from apps.accounts.access import Permission, may
 from apps.audit.errors import FilterError
 from apps.audit.exports import exports_of
 from apps.audit.filters import EntryFilters
-from apps.audit.selectors import CallPage, Histogram, call_record, calls, calls_count, entry_facets, entry_histogram
+from apps.audit.selectors import CallPage, call_record, calls, calls_count, entry_facets, entry_histogram
 from apps.audit.selectors import ledger_state as state_of_ledger
 from apps.console.calls import DEFAULT_SPAN, SPANS, STATUSES, ShownCall, since_of
+from apps.console.charts import calls_chart
 from apps.console.gate import ConsoleRequest, gate
 from apps.gateway.abandoned import OPEN
 
@@ -137,7 +138,7 @@ def _listing(request: ConsoleRequest) -> dict[str, Any]:
         "total": calls_count(filters),
         "histogram": histogram,
         "peak": max(histogram.buckets, key=lambda bucket: bucket.ran + bucket.denied + bucket.failed, default=None),
-        "chart": _chart(histogram),
+        "chart": calls_chart(histogram),
         "choices": _choices(query, facets),
         "current": request.GET.get("call", ""),
     }
@@ -145,19 +146,6 @@ def _listing(request: ConsoleRequest) -> dict[str, Any]:
 
 def _newest_at(page: CallPage, at: datetime) -> str:
     return (page.rows[0].at if page.rows else at).isoformat()
-
-
-def _chart(histogram: Histogram) -> dict[str, Any]:
-    buckets = histogram.buckets
-    return {
-        "stepSeconds": histogram.step_s,
-        "data": [
-            [round(bucket.at.timestamp()) for bucket in buckets],
-            [bucket.ran for bucket in buckets],
-            [bucket.denied for bucket in buckets],
-            [bucket.failed for bucket in buckets],
-        ],
-    }
 
 
 def _choices(query: QueryDict, facets: dict[str, Any]) -> list[dict[str, Any]]:

@@ -2,20 +2,24 @@
 
 from uuid import UUID
 
-from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.accounts.access import Permission
-from apps.console import agents as fields
 from apps.console import guards as shown
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.guard_forms import FilterForm
 from apps.console.views.agents import environment_chosen, is_part, writing
-from apps.console.views.guard_parts import guard_asked, guard_remove, guard_save
-from apps.policies.errors import RecordInvalidError
+from apps.console.views.guard_parts import (
+    SHOWN,
+    Saving,
+    guard_add,
+    guard_asked,
+    guard_context,
+    guard_remove,
+    guard_save,
+)
 from apps.policies.selectors import content_filters, draft_snapshot
 from apps.policies.services import content_filter_create
 
@@ -40,16 +44,9 @@ def filter_new(request: ConsoleRequest) -> HttpResponse:
     form = FilterForm(request.POST if request.method == "POST" else None)
     if request.POST.get("do") == "try":
         return _tried(request, None, form)
-    if request.method == "POST" and form.is_valid():
-        wanted = form.changes()
-        try:
-            content_filter_create(environment_chosen(request), wanted.pop("key"), by=request.user, **wanted)
-        except RecordInvalidError as error:
-            form.take_errors(error)
-        else:
-            messages.success(request, _("Added to the draft."))
-            return redirect("filters")
-    return _page(request, None, form, status=422 if form.errors else 200)
+    if guard_add(request, form, content_filter_create):
+        return redirect("filters")
+    return _page(request, None, form, Saving(status=422 if form.errors else 200))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -63,7 +60,7 @@ def content_filter(request: ConsoleRequest, record_id: UUID) -> HttpResponse:
     saving = guard_save(request, record, form)
     if saving.is_saved:
         return redirect("filters")
-    return _page(request, record, form, status=saving.status, conflict=saving.conflict)
+    return _page(request, record, form, saving)
 
 
 @require_POST
@@ -92,18 +89,10 @@ def _page(
     request: ConsoleRequest,
     record: "shown.FilterRecord | None",
     form: FilterForm,
+    saving: Saving = SHOWN,
     *,
-    status: int = 200,
-    conflict: fields.Conflict | None = None,
     trial: "shown.FilterTrial | None" = None,
 ) -> HttpResponse:
-    context = {
-        "record": record,
-        "form": form,
-        "version": conflict.version if conflict else form["version"].value() or 0,
-        "conflict": conflict,
-        "mistakes": fields.mistakes_of(form) if status == 422 else [],
-        "trial": trial or shown.FilterTrial(text=request.POST.get("text", "")),
-        **writing(request),
-    }
-    return render(request, "console/filters/filter.html", context, status=status)
+    context = guard_context(request, record, form, saving)
+    context["trial"] = trial or shown.FilterTrial(text=request.POST.get("text", ""))
+    return render(request, "console/filters/filter.html", context, status=saving.status)

@@ -1,7 +1,8 @@
 """What the pages of grants and of filters do alike: find a record of the draft, save its form, take it out."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from django.contrib import messages
@@ -9,15 +10,16 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 
 from apps.accounts.access import Permission, require
+from apps.console import agents as fields
 from apps.console import guards as shown
 from apps.console.gate import ConsoleRequest
-from apps.console.views.agents import environment_chosen
+from apps.console.posted import version_seen
+from apps.console.views.agents import environment_chosen, writing
 from apps.policies.errors import ConflictError, RecordInvalidError
 from apps.policies.selectors import record_get
 from apps.policies.services import record_delete, record_update
 
 if TYPE_CHECKING:
-    from apps.console.agents import Conflict
     from apps.console.guard_forms import FilterForm, GrantForm
 
 
@@ -26,8 +28,12 @@ class Saving:
     """What became of a posted form: `status` of the answer that shows it again, or that it is saved."""
 
     status: int = 200
-    conflict: "Conflict | None" = None
+    conflict: fields.Conflict | None = None
     is_saved: bool = False
+
+
+SHOWN: Final = Saving()
+"""Nothing was posted, or nothing that is to be saved."""
 
 
 def guard_asked(request: ConsoleRequest, kind: str, record_id: UUID) -> Any:
@@ -42,6 +48,20 @@ def guard_asked(request: ConsoleRequest, kind: str, record_id: UUID) -> Any:
     return found
 
 
+def guard_add(request: ConsoleRequest, form: "GrantForm | FilterForm", create: Callable[..., object]) -> bool:
+    """Add what a posted form says to the draft; the form takes its mistakes."""
+    if request.method != "POST" or not form.is_valid():
+        return False
+    wanted = form.changes()
+    try:
+        create(environment_chosen(request), wanted.pop("key"), by=request.user, **wanted)
+    except RecordInvalidError as error:
+        form.take_errors(error)
+        return False
+    messages.success(request, _("Added to the draft."))
+    return True
+
+
 def guard_save(request: ConsoleRequest, record: Any, form: "GrantForm | FilterForm") -> Saving:
     """Save a posted form to the draft; where both sides changed a field, the person has said whose counts.
 
@@ -49,7 +69,7 @@ def guard_save(request: ConsoleRequest, record: Any, form: "GrantForm | FilterFo
         PermissionDeniedError: the person may not change policy.
     """
     if request.method != "POST":
-        return Saving()
+        return SHOWN
     require(request.user, Permission.POLICY_WRITE)
     if not form.is_valid():
         return Saving(status=422)
@@ -68,6 +88,20 @@ def guard_save(request: ConsoleRequest, record: Any, form: "GrantForm | FilterFo
 
 def guard_remove(request: ConsoleRequest, record: Any) -> None:
     """Take a record out of the draft, in the version that the person saw."""
-    version = request.POST.get("version", "")
-    record_delete(record, by=request.user, expected_version=int(version) if version.isdigit() else 0)
+    record_delete(record, by=request.user, expected_version=version_seen(request))
     messages.success(request, _("Removed from the draft."))
+
+
+def guard_context(
+    request: ConsoleRequest, record: Any, form: "GrantForm | FilterForm", saving: Saving
+) -> dict[str, Any]:
+    """Give what the page of a record shows around its form."""
+    conflict = saving.conflict
+    return {
+        "record": record,
+        "form": form,
+        "version": conflict.version if conflict else form["version"].value() or 0,
+        "conflict": conflict,
+        "mistakes": fields.mistakes_of(form) if saving.status == 422 else [],
+        **writing(request),
+    }

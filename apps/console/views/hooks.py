@@ -13,11 +13,13 @@ from apps.console import hooks as shown
 from apps.console.answers import status_of
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.hook_forms import HookForm, HookTryForm
+from apps.console.posted import version_seen
 from apps.console.sources import settings_shown
 from apps.console.views.agents import environment_chosen, writing
+from apps.console.views.record_parts import form_status, record_remove, record_save
 from apps.firewall.errors import FirewallError
 from apps.firewall.runtime.hook_runners.workers import InstalledPlugin
-from apps.registry.errors import RecordChangedError, RegistryError
+from apps.registry.errors import RegistryError
 from apps.registry.hooks import hook_try, installed_plugins, limit_ms
 from apps.registry.selectors import hook_find, plugins_of
 from apps.registry.services import environment_plugin, hook_create, hook_delete, hook_save
@@ -76,24 +78,15 @@ def hook_new(request: ConsoleRequest) -> HttpResponse:
     initial = {"plugin": request.GET.get("plugin", "")}
     data = request.POST if request.method == "POST" else None
     form = HookForm(data, kind=kind, environment=environment, initial=initial)
-    if request.method == "POST" and form.is_valid():
+
+    def create() -> "shown.HookRecord":
         given = form.cleaned_data
-        try:
-            made = hook_create(
-                environment_plugin(environment, given["plugin"]),
-                name=given["name"],
-                event=given["event"],
-                kind=kind,
-                settings=form.settings(),
-                by=request.user,
-                **form.options(),
-            )
-        except RegistryError as error:
-            form.take_refusal(error)
-        else:
-            messages.success(request, _("Added. It is asked from the next call on."))
-            return redirect("hook", made.name)
-    return _form_page(request, form, record=None)
+        plugin = environment_plugin(environment, given["plugin"])
+        named = {"name": given["name"], "event": given["event"], "kind": kind}
+        return hook_create(plugin, settings=form.settings(), by=request.user, **named, **form.options())
+
+    made = record_save(request, form, create, told=_("Added. It is asked from the next call on.")).record
+    return redirect("hook", made.name) if made else _form_page(request, form, record=None)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -103,26 +96,22 @@ def hook_edit(request: ConsoleRequest, name: str) -> HttpResponse:
     record = hook_asked(request, name)
     data = request.POST if request.method == "POST" else None
     form = HookForm(data, kind=record.kind, environment=record.environment, hook=record)
-    conflict = False
-    if request.method == "POST" and form.is_valid():
+
+    def save() -> "shown.HookRecord":
         version = form.cleaned_data["version"]
-        try:
-            hook_save(record, settings=form.settings(), expected_version=version, by=request.user, **form.options())
-        except RecordChangedError:
-            conflict = True
-        except RegistryError as error:
-            form.take_refusal(error)
-        else:
-            messages.success(request, _("Saved."))
-            return redirect("hook", record.name)
-    return _form_page(request, form, record=record, conflict=conflict)
+        return hook_save(record, settings=form.settings(), expected_version=version, by=request.user, **form.options())
+
+    saved = record_save(request, form, save, told=_("Saved."))
+    if saved.record:
+        return redirect("hook", saved.record.name)
+    return _form_page(request, form, record=record, conflict=saved.is_conflict)
 
 
 def _form_page(request: ConsoleRequest, form: HookForm, **more: Any) -> HttpResponse:
     installed = _installed() if form.kind == "python_hook" else ()
     form.offer(installed)
     context = {"form": form, "kind_word": shown.KINDS[form.kind], "installed": installed, **more}
-    status = 409 if more.get("conflict") else 422 if form.errors else 200
+    status = form_status(form, conflict=more.get("conflict", False))
     return render(request, "console/hooks/form.html", context, status=status)
 
 
@@ -139,14 +128,8 @@ def hook_enabled(request: ConsoleRequest, name: str) -> HttpResponse:
     """Switch a hook on or off; calls meet the change at once."""
     record = hook_asked(request, name)
     wanted = request.POST.get("enabled") == "yes"
-    version = request.POST.get("version", "")
     try:
-        hook_save(
-            record,
-            is_enabled=wanted,
-            expected_version=int(version) if version.isdecimal() else None,
-            by=request.user,
-        )
+        hook_save(record, is_enabled=wanted, expected_version=version_seen(request), by=request.user)
     except RegistryError as exc:
         return _hook_page(request, record, HookTryForm(), status=status_of(exc), error=exc)
     messages.success(request, _("Switched on.") if wanted else _("Switched off."))
@@ -160,13 +143,8 @@ def hook_remove(request: ConsoleRequest, name: str) -> HttpResponse:
     record = hook_asked(request, name)
     error = None
     if request.method == "POST":
-        version = request.POST.get("version", "")
-        try:
-            hook_delete(record, expected_version=int(version) if version.isdecimal() else None, by=request.user)
-        except RegistryError as exc:
-            error = exc
-        else:
-            messages.success(request, _("Removed."))
+        error = record_remove(request, record, hook_delete)
+        if error is None:
             return redirect("hooks")
     context = {"record": record, "shown": shown.hook_shown(record), "error": error}
     return render(request, "console/hooks/remove.html", context, status=200 if error is None else status_of(error))

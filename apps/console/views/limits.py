@@ -13,6 +13,7 @@ from apps.accounts.access import Permission
 from apps.console import limits as shown
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.views.agents import environment_chosen, is_part, writing
+from apps.console.views.record_parts import form_status, record_save
 from apps.limits.selectors import rate_limit_get
 from apps.limits.services import (
     breaker_close,
@@ -21,7 +22,7 @@ from apps.limits.services import (
     rate_limit_delete,
     rate_limit_save,
 )
-from apps.registry.errors import RecordChangedError, RegistryError
+from apps.registry.errors import RecordChangedError
 
 
 @require_safe
@@ -41,14 +42,12 @@ def limits(request: ConsoleRequest) -> HttpResponse:
 def limit_new(request: ConsoleRequest) -> HttpResponse:
     """Add a rate limit."""
     form = shown.RateForm(request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid():
-        try:
-            rate_limit_create(environment_chosen(request), by=request.user, **form.values())
-        except RegistryError as error:
-            form.take_refusal(error)
-        else:
-            messages.success(request, _("Added. It holds at once."))
-            return redirect("limits")
+
+    def create() -> "shown.LimitRecord":
+        return rate_limit_create(environment_chosen(request), by=request.user, **form.values())
+
+    if record_save(request, form, create, told=_("Added. It holds at once.")).record:
+        return redirect("limits")
     return _form_page(request, form, record=None)
 
 
@@ -68,24 +67,21 @@ def limit_asked(request: ConsoleRequest, rate_id: UUID) -> "shown.LimitRecord":
 @gate(Permission.POLICY_WRITE)
 def limit_edit(request: ConsoleRequest, rate_id: UUID) -> HttpResponse:
     """Change a rate limit."""
-    record, conflict = limit_asked(request, rate_id), False
+    record = limit_asked(request, rate_id)
     form = shown.RateForm(request.POST if request.method == "POST" else None, initial=shown.rate_form(record))
-    if request.method == "POST" and form.is_valid():
-        try:
-            version = form.cleaned_data["version"]
-            rate_limit_save(record, expected_version=version, by=request.user, **form.values())
-        except RecordChangedError:
-            conflict = True
-        except RegistryError as error:
-            form.take_refusal(error)
-        else:
-            messages.success(request, _("Saved."))
-            return redirect("limits")
-    return _form_page(request, form, record=record, conflict=conflict)
+
+    def save() -> "shown.LimitRecord":
+        version = form.cleaned_data["version"]
+        return rate_limit_save(record, expected_version=version, by=request.user, **form.values())
+
+    saved = record_save(request, form, save, told=_("Saved."))
+    if saved.record:
+        return redirect("limits")
+    return _form_page(request, form, record=record, conflict=saved.is_conflict)
 
 
 def _form_page(request: ConsoleRequest, form: "shown.RateForm", **more: Any) -> HttpResponse:
-    status = 409 if more.get("conflict") else 422 if form.errors else 200
+    status = form_status(form, conflict=more.get("conflict", False))
     return render(request, "console/limits/form.html", {"form": form, **more}, status=status)
 
 

@@ -19,11 +19,19 @@ from apps.audit.figures import Span, call_figures, duration_series, layer_figure
 from apps.audit.filters import EntryFilters
 from apps.audit.selectors import Histogram, entry_histogram
 from apps.console.calls import layer_number
+from apps.console.charts import calls_chart
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.sparks import spark_of
 from apps.console.views.start import has_begun
+from apps.openclaw_gateways.selectors import alarms_standing
 from apps.policies.errors import SnapshotUntrustedError
-from apps.policies.selectors import draft_change_count, live_publication, live_snapshot, publications
+from apps.policies.selectors import (
+    draft_change_count,
+    draft_tool_differences,
+    live_publication,
+    live_snapshot,
+    publications,
+)
 
 PENDING = 5
 HISTORY = 4
@@ -60,9 +68,10 @@ def overview(request: ConsoleRequest) -> HttpResponse:
     environment = _environment(request)
     context = _figures(request) | {
         "ranges": [(name, choice.label, name == _chosen(request)) for name, choice in RANGES.items()],
-        "change_count": draft_change_count(environment),
+        "change_count": draft_change_count(environment) + len(draft_tool_differences(environment)),
         "history": list(publications(environment)[:HISTORY]),
         "pending": list(approvals_pending(environment).filter(expires_at__gt=timezone.now())[:PENDING]),
+        "alarms": alarms_standing(environment),
         "may_publish": may(request.user, Permission.PUBLISH),
         "may_make_tokens": may(request.user, Permission.TOKENS_MANAGE),
     }
@@ -146,7 +155,7 @@ def _calls(request: ConsoleRequest) -> dict[str, Any]:
     most = max((layer.denied for layer in layers), default=0)
     return {
         "histogram": histogram,
-        "calls_chart": _calls_chart(histogram),
+        "calls_chart": calls_chart(histogram),
         "durations": durations,
         "duration_chart": _duration_chart(histogram, durations),
         "layers": [
@@ -165,19 +174,6 @@ def _over_time(span: Span) -> tuple[Histogram, Any]:
     histogram = entry_histogram(filters, at=span.until, bars=BARS)
     starts = [bucket.at for bucket in histogram.buckets]
     return histogram, duration_series(span, starts=starts, step_s=histogram.step_s)
-
-
-def _calls_chart(histogram: Histogram) -> dict[str, Any]:
-    buckets = histogram.buckets
-    return {
-        "stepSeconds": histogram.step_s,
-        "data": [
-            [round(bucket.at.timestamp()) for bucket in buckets],
-            [bucket.ran for bucket in buckets],
-            [bucket.denied for bucket in buckets],
-            [bucket.failed for bucket in buckets],
-        ],
-    }
 
 
 def _duration_chart(histogram: Histogram, durations: Any) -> dict[str, Any]:

@@ -3,21 +3,25 @@
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.accounts.access import Permission
-from apps.console import agents as fields
 from apps.console import guards as shown
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.guard_forms import GrantForm
 from apps.console.situations import agent_names
 from apps.console.views.agents import environment_chosen, is_part, writing
-from apps.console.views.guard_parts import guard_asked, guard_remove, guard_save
-from apps.policies.errors import RecordInvalidError
+from apps.console.views.guard_parts import (
+    SHOWN,
+    Saving,
+    guard_add,
+    guard_asked,
+    guard_context,
+    guard_remove,
+    guard_save,
+)
 from apps.policies.selectors import draft_snapshot, permission_grants
 from apps.policies.services import permission_grant_create
 
@@ -43,20 +47,13 @@ def permissions(request: ConsoleRequest) -> HttpResponse:
 @gate(Permission.POLICY_WRITE)
 def permission_new(request: ConsoleRequest) -> HttpResponse:
     """A new grant."""
-    environment = environment_chosen(request)
-    form = GrantForm(request.POST if request.method == "POST" else None, tokens=shown.token_choices(environment))
+    choices = shown.token_choices(environment_chosen(request))
+    form = GrantForm(request.POST if request.method == "POST" else None, tokens=choices)
     if request.POST.get("do") == "try":
         return _tried(request, None, form)
-    if request.method == "POST" and form.is_valid():
-        wanted = form.changes()
-        try:
-            permission_grant_create(environment, wanted.pop("key"), by=request.user, **wanted)
-        except RecordInvalidError as error:
-            form.take_errors(error)
-        else:
-            messages.success(request, _("Added to the draft."))
-            return redirect("permissions")
-    return _page(request, None, form, status=422 if form.errors else 200)
+    if guard_add(request, form, permission_grant_create):
+        return redirect("permissions")
+    return _page(request, None, form, Saving(status=422 if form.errors else 200))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -71,7 +68,7 @@ def permission(request: ConsoleRequest, record_id: UUID) -> HttpResponse:
     saving = guard_save(request, record, form)
     if saving.is_saved:
         return redirect("permissions")
-    return _page(request, record, form, status=saving.status, conflict=saving.conflict)
+    return _page(request, record, form, saving)
 
 
 @require_POST
@@ -100,21 +97,14 @@ def _page(
     request: ConsoleRequest,
     record: "shown.GrantRecord | None",
     form: GrantForm,
+    saving: Saving = SHOWN,
     *,
-    status: int = 200,
-    conflict: fields.Conflict | None = None,
     trial: "shown.PermissionTrial | None" = None,
 ) -> HttpResponse:
     snapshot = draft_snapshot(environment_chosen(request))
-    context = {
-        "record": record,
-        "form": form,
-        "version": conflict.version if conflict else form["version"].value() or 0,
-        "conflict": conflict,
-        "mistakes": fields.mistakes_of(form) if status == 422 else [],
+    context = guard_context(request, record, form, saving) | {
         "asked": shown.permissions_asked(snapshot),
         "agents": agent_names(snapshot),
         "trial": trial or shown.permission_trial(snapshot, request.POST or request.GET),
-        **writing(request),
     }
-    return render(request, "console/permissions/permission.html", context, status=status)
+    return render(request, "console/permissions/permission.html", context, status=saving.status)

@@ -15,17 +15,20 @@ from apps.console.blast import blast_of
 from apps.console.changes import records_of
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.release_forms import PublishForm
-from apps.console.tool_changes import ToolChange, tool_changes
+from apps.console.tool_changes import tool_changes
 from apps.console.views.start import has_begun
 from apps.firewall.engine.snapshot import SnapshotError
 from apps.policies.errors import PublicationConflictError, PublicationRefusedError
 from apps.policies.selectors import (
     agents,
+    content_filters,
     draft_changes,
     draft_snapshot,
+    draft_tool_differences,
     lint,
     live_publication,
     live_snapshot,
+    permission_grants,
     publications,
 )
 from apps.policies.services import draft_discard
@@ -128,7 +131,7 @@ def _review(request: ConsoleRequest, form: PublishForm) -> dict[str, Any]:
     context = _form_context(request, form)
     records = records_of(draft_changes(environment, limit=CHANGES_LIMIT))
     urls = _record_urls(environment)
-    tools = _tool_changes(environment)
+    tools = tool_changes(draft_tool_differences(environment))
     shown = len(tools) if "all" in request.GET else SHOWN_TOOLS
     return context | {
         "tool_changes": tools,
@@ -137,6 +140,7 @@ def _review(request: ConsoleRequest, form: PublishForm) -> dict[str, Any]:
         "blast_url": reverse("publish-blast"),
         "records": records if "all" in request.GET else records[:SHOWN_RECORDS],
         "record_count": len(records),
+        "change_count": len(records) + len(tools),
         "records_left": 0 if "all" in request.GET else max(0, len(records) - SHOWN_RECORDS),
         "people_count": len({record.actor for record in records}),
         "shown_findings": [(finding, urls.get(finding.record, "")) for finding in context["findings"][:SHOWN_FINDINGS]],
@@ -147,19 +151,14 @@ def _review(request: ConsoleRequest, form: PublishForm) -> dict[str, Any]:
     }
 
 
-def _tool_changes(environment: Any) -> list[ToolChange]:
-    try:
-        return tool_changes(live_snapshot(environment), draft_snapshot(environment))
-    except SnapshotError:
-        return []
-
-
 def _record_urls(environment: Any) -> dict[Any, str]:
-    """Give the pages of records that have one: agents."""
+    """Give the pages of records that have one: agents, grants of permissions, content filters."""
+    urls = {each.pk: reverse("permission", args=[each.pk]) for each in permission_grants(environment)}
+    urls |= {each.pk: reverse("filter", args=[each.pk]) for each in content_filters(environment)}
     try:
-        return {agent.pk: reverse("agent", args=[agent.key]) for agent in agents(environment)}
+        return urls | {agent.pk: reverse("agent", args=[agent.key]) for agent in agents(environment)}
     except NoReverseMatch:
-        return {}
+        return urls
 
 
 def _blast(request: ConsoleRequest) -> dict[str, Any]:

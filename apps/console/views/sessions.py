@@ -9,13 +9,17 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.access import Permission, may
+from apps.approvals.records import actor_of
 from apps.audit.errors import FilterError
 from apps.audit.selectors import calls as calls_of
 from apps.console import sessions as shown
 from apps.console.agents import roles_with
+from apps.console.background import ShownCommand
 from apps.console.calls import ShownCall
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.views.agents import environment_chosen
+from apps.gateway.background.killing import command_kill
+from apps.gateway.background.selectors import command_of_session, commands_of_session
 from apps.sessions.access import session_access
 from apps.sessions.errors import BudgetError, SessionFilterError
 from apps.sessions.selectors import loop_state, session_agents, session_runs
@@ -78,6 +82,19 @@ def reopen(request: ConsoleRequest, session_id: uuid.UUID) -> HttpResponse:
 
 @require_POST
 @gate(Permission.SESSIONS_MANAGE)
+def command_end(request: ConsoleRequest, session_id: uuid.UUID, command_id: uuid.UUID) -> HttpResponse:
+    """Ask for the end of a background command; the page shows it once its process has gone."""
+    found = _asked(request, session_id, write=True)
+    if command_of_session(found, command_id) is None:
+        raise Http404
+    command_kill(command_id, by=actor_of(request.user))
+    if not request.htmx:
+        return redirect("session", found.pk)
+    return render(request, "console/sessions/_commands.html", _commands(found) | {"may_write": True})
+
+
+@require_POST
+@gate(Permission.SESSIONS_MANAGE)
 def budgets(request: ConsoleRequest, session_id: uuid.UUID) -> HttpResponse:
     found = _asked(request, session_id, write=True)
     form = shown.BudgetsForm(request.POST)
@@ -124,8 +141,13 @@ def _page(request: ConsoleRequest, found: "shown.SessionRecord") -> dict[str, An
         "audit_url": shown.audit_address(found),
         "may_write": may_write,
         "writers": "" if may_write else roles_with(Permission.SESSIONS_MANAGE),
+        **_commands(found),
         **_calls(request, found),
     }
+
+
+def _commands(found: "shown.SessionRecord") -> dict[str, Any]:
+    return {"session": found, "commands": [ShownCommand(each) for each in commands_of_session(found)]}
 
 
 def _calls(request: ConsoleRequest, found: "shown.SessionRecord") -> dict[str, Any]:

@@ -2,10 +2,8 @@
 
 from typing import Any
 
-from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -15,8 +13,8 @@ from apps.console.answers import status_of
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.source_forms import SourceForm
 from apps.console.views.agents import environment_chosen, writing
+from apps.console.views.record_parts import form_status, record_remove, record_save
 from apps.firewall.identifiers import read_id
-from apps.registry.errors import RecordChangedError, RegistryError
 from apps.registry.selectors import run_get, source_find
 from apps.registry.services import source_create, source_delete, source_save
 from apps.registry.tasks import look_begin
@@ -112,17 +110,13 @@ def source_new(request: ConsoleRequest) -> HttpResponse:
     if kind not in shown.KINDS:
         return render(request, "console/sources/kinds.html", {"kinds": shown.KINDS})
     form = SourceForm(request.POST if request.method == "POST" else None, kind=kind)
-    if request.method == "POST" and form.is_valid():
-        key = form.cleaned_data["key"]
-        members = {"key": key, "kind": kind, "settings": form.settings(), "secrets": form.secrets()} | form.options()
-        try:
-            made = source_create(environment_chosen(request), by=request.user, **members)
-        except RegistryError as error:
-            form.take_refusal(error)
-        else:
-            messages.success(request, _("Added. Look through it to see what it brings."))
-            return redirect("source", made.key)
-    return _form_page(request, form, kind=kind, record=None)
+
+    def create() -> "shown.SourceRecord":
+        members = {"key": form.cleaned_data["key"], "kind": kind, **_members(form)}
+        return source_create(environment_chosen(request), by=request.user, **members)
+
+    made = record_save(request, form, create, told=_("Added. Look through it to see what it brings.")).record
+    return redirect("source", made.key) if made else _form_page(request, form, kind=kind, record=None)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -131,25 +125,24 @@ def source_edit(request: ConsoleRequest, key: str) -> HttpResponse:
     """Change how a source is reached."""
     record = source_asked(request, key)
     form = SourceForm(request.POST if request.method == "POST" else None, kind=record.kind, source=record)
-    conflict = False
-    if request.method == "POST" and form.is_valid():
+
+    def save() -> "shown.SourceRecord":
         version = form.cleaned_data["version"]
-        try:
-            members = {"settings": form.settings(), "secrets": form.secrets(), **form.options()}
-            source_save(record, expected_version=version, by=request.user, **members)
-        except RecordChangedError:
-            conflict = True
-        except RegistryError as error:
-            form.take_refusal(error)
-        else:
-            messages.success(request, _("Saved."))
-            return redirect("source", record.key)
-    return _form_page(request, form, kind=record.kind, record=record, conflict=conflict)
+        return source_save(record, expected_version=version, by=request.user, **_members(form))
+
+    saved = record_save(request, form, save, told=_("Saved."))
+    if saved.record:
+        return redirect("source", saved.record.key)
+    return _form_page(request, form, kind=record.kind, record=record, conflict=saved.is_conflict)
+
+
+def _members(form: SourceForm) -> dict[str, Any]:
+    return {"settings": form.settings(), "secrets": form.secrets(), **form.options()}
 
 
 def _form_page(request: ConsoleRequest, form: SourceForm, **more: Any) -> HttpResponse:
     context = {"form": form, "kind_word": shown.kind_word(more["kind"]), **more}
-    status = 409 if more.get("conflict") else 422 if form.errors else 200
+    status = form_status(form, conflict=more.get("conflict", False))
     return render(request, "console/sources/form.html", context, status=status)
 
 
@@ -160,14 +153,9 @@ def source_remove(request: ConsoleRequest, key: str) -> HttpResponse:
     record = source_asked(request, key)
     error = None
     if request.method == "POST":
-        version = request.POST.get("version", "")
-        try:
-            source_delete(record, expected_version=int(version) if version.isdecimal() else None, by=request.user)
-        except RegistryError as exc:
-            error = exc
-        else:
-            messages.success(request, _("Removed."))
-            return redirect(reverse("sources"))
+        error = record_remove(request, record, source_delete)
+        if error is None:
+            return redirect("sources")
     tools = [each for each in shown.tools_shown(record) if each.record.state != "unregistered"]
     context = {"record": record, "tools": tools, "error": error}
     return render(request, "console/sources/remove.html", context, status=200 if error is None else status_of(error))

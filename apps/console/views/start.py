@@ -23,7 +23,16 @@ from apps.registry.services import environment_default
 REPORT_KEY = "import_report"
 REPORT_LIMIT = 400
 KEPT_TEXT_LIMIT = 1024 * 1024
-RECORD_WORDS = ("agent", "channel", "channelgroup", "senderrule", "providerpolicy", "allowlistentry")
+RECORD_WORDS = (
+    "agent",
+    "channel",
+    "channelgroup",
+    "senderrule",
+    "providerpolicy",
+    "allowlistentry",
+    "permissiongrant",
+    "contentfilter",
+)
 
 
 def has_begun(request: ConsoleRequest) -> bool:
@@ -80,9 +89,12 @@ def import_documents(request: ConsoleRequest) -> HttpResponse:
         return _page(request, form, status=422)
     environment = request.environment or environment_default()
     if request.POST.get("action") == "check":
-        return _checked(request, form, document_check(environment, form.document, approvals=form.approvals))
+        found = document_check(environment, form.document, approvals=form.approvals, guards=form.guards)
+        return _checked(request, form, found)
     try:
-        report = document_import(environment, form.document, by=request.user, approvals=form.approvals)
+        report = document_import(
+            environment, form.document, by=request.user, approvals=form.approvals, guards=form.guards
+        )
     except DocumentInvalidError as error:
         return _page(request, _kept(form), mistakes=error.details, status=422)
     request.session[REPORT_KEY] = _stored_report(report)
@@ -101,7 +113,7 @@ def _checked(request: ConsoleRequest, form: ImportForm, diagnostics: Iterable[An
 
 def _kept(form: ImportForm) -> ImportForm:
     """Give the form back with what was sent; the text of a small file moves into its box, for browsers forget files."""
-    sent = {"text": form.document, "approvals_text": form.approvals}
+    sent = {"text": form.document, "approvals_text": form.approvals, "guards_text": form.guards}
     initial = {name: _as_text(value) for name, value in sent.items()}
     return ImportForm(initial=initial)
 

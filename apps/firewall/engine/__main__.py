@@ -14,6 +14,7 @@ from apps.firewall.engine.answers import Explanation
 from apps.firewall.engine.context import CallContext
 from apps.firewall.engine.contexts import group_session_key
 from apps.firewall.engine.decide import decide, explain, explain_tool
+from apps.firewall.engine.exec_policy.explaining import EXEC, explain_command
 from apps.firewall.engine.snapshot import Snapshot, load_snapshot
 from apps.firewall.errors import FirewallError
 
@@ -138,7 +139,21 @@ def _tool(snapshot: Snapshot, context: CallContext, tool: str) -> int:
     if not decision.allowed:
         sys.stdout.write(f"layer: {decision.layer} ({decision.label or 'before the layers'})\n")
         sys.stdout.write(f"rule: {decision.rule or 'none'}\n")
+    if decision.tool == EXEC:
+        _command(snapshot, context)
     return 0 if decision.allowed else 1
+
+
+def _command(snapshot: Snapshot, context: CallContext) -> None:
+    """Tell what holds for a command, and which setting says so."""
+    resolution = explain(snapshot, context).resolution
+    if resolution is None or resolution.agent is None:
+        return
+    found = explain_command(snapshot.exec_settings(resolution.agent), context, dialect=snapshot.dialect)
+    for word in found.words:
+        sys.stdout.write(f"{word.name}: {word.value}  {word.source}\n")
+    if found.refusal is not None:
+        sys.stdout.write(f"refused: {found.refusal.message}\n")
 
 
 def _say(explanation: Explanation) -> None:

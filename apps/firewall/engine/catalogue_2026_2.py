@@ -85,3 +85,6 @@ RESOLVER_LOCATION: Final[dict[str, str]] = {
     "mattermost": "plain_groups",
     "signal": "plain_groups",
 }
+
+# before a colon in front of an identity: where it belongs, not who it is
+SENDER_PREFIXES: Final = "telegram whatsapp discord irc googlechat slack signal imessage webchat user group channel"

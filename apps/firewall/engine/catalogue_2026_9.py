@@ -145,3 +145,10 @@ RESOLVER_LOCATION: Final[dict[str, str]] = {
     "mattermost": "external_plugin",
     "signal": "external_plugin",
 }
+
+# before a colon in front of an identity: where it belongs, not who it is
+SENDER_PREFIXES: Final = (
+    "feishu googlechat nostr buzz msteams mattermost nextcloud-talk matrix raft a2a line zalo clickclack "
+    "zalouser sms synology-chat tlon discord imessage irc reef signal slack telegram twitch whatsapp "
+    "webchat user group channel"
+)

@@ -130,7 +130,7 @@ class Engine:
         """Return the settings of command execution that hold for an agent."""
         name = normalize_agent_id(agent_id)
         own = self.own_settings(name)
-        return read_exec_settings(name, self.settings, own, self.exec_approvals, modes=self.dialect.agent_entries)
+        return read_exec_settings(name, self.settings, own, self.exec_approvals, modes=self.dialect.exec_modes)
 
     def _sole_agent(self) -> str | None:
         """Return the agent of a call that names none: the one marked as default, else the only one."""

@@ -100,6 +100,12 @@ class ContentRules:
         """Say whether any filter looks at what goes to a tool, or at what comes back."""
         return bool(self._of(tool, side))
 
+    def concerning(self, tool: str) -> tuple[ContentFilter, ...]:
+        """Return the filters that look at a tool, on either side, in the order in which masks are applied."""
+        sides: tuple[Side, Side] = ("params", "result")
+        found = {id(each.filter) for side in sides for each in self._of(tool, side)}
+        return tuple(each for each in self.filters if id(each) in found)
+
     def search(self, tool: str, side: Side, value: Any, *, limit_s: float) -> Filtered:
         """Search a value; those that block first, so that nothing is masked before they have looked.
 

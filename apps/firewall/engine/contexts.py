@@ -5,15 +5,15 @@ once.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
-from typing import Final
+from typing import Final, NamedTuple
 
 from apps.firewall.engine.apply_patch import read_apply_patch
 from apps.firewall.engine.compile import Engine
 from apps.firewall.engine.context import CallContext
 from apps.firewall.engine.groups import GroupMap
-from apps.firewall.engine.senders import Sender
+from apps.firewall.engine.senders import Sender, SenderIndex
 from apps.firewall.engine.snapshot import Snapshot
 
 ANY_OTHER: Final = "*"
@@ -28,8 +28,7 @@ _OTHER_GROUP: Final = "any-other-group"
 _OTHER_SENDER: Final = "any-other-sender"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Model:
+class Model(NamedTuple):
     """A provider and a model; `*` for any other. `key` is the name by which blocks know it."""
 
     provider: str
@@ -43,8 +42,7 @@ class Model:
         return f"{self.provider}/{self.model_id}"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Conversation:
+class Conversation(NamedTuple):
     """Where a call comes from; `*` is any other one.
 
     Attributes:
@@ -62,8 +60,7 @@ class Conversation:
         return " ".join(part for part in (self.channel, self.account, self.space, self.group) if part) or "direct"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class SenderClass:
+class SenderClass(NamedTuple):
     """Who speaks: `kind` is id, e164, username, name, or `*` for anybody else; `channel` narrows an id to a channel."""
 
     kind: str = ANY_OTHER
@@ -166,30 +163,30 @@ def context_of(context_class: ContextClass) -> CallContext:
 def sender_of(sender: SenderClass, conversation: Conversation) -> Sender:
     """Return a sender of a class, speaking in a conversation."""
     channel = _named(conversation.channel, _OTHER_CHANNEL)
-    anybody = Sender(id=_OTHER_SENDER, channel=channel)  # who is known by a name has an id, too
-    return anybody if sender.kind == ANY_OTHER else replace(anybody, **{sender.kind: sender.value})
+    if sender.kind == ANY_OTHER:
+        return Sender(id=_OTHER_SENDER, channel=channel)
+    known = {"id": _OTHER_SENDER, sender.kind: sender.value}  # who is known by a name has an id, too
+    return Sender(**known, channel=channel)
 
 
 def _named(value: str, other: str) -> str | None:
     return other if value == ANY_OTHER else value or None
 
 
-def class_of(sender: Sender) -> SenderClass:
-    """Return the class of a sender known by one name."""
-    for kind in ("id", "e164", "username", "name"):
-        value = getattr(sender, kind)
-        if value:
-            return SenderClass(kind, value, sender.channel or "")
-    return SenderClass()
+def classes_in(index: SenderIndex[int]) -> Iterator[SenderClass]:
+    """Return the classes of senders whom rules name."""
+    for kind, value, channel in index.names():
+        yield SenderClass(kind, value, channel) if value else SenderClass()
 
 
-def named_senders(engine: Engine) -> Iterator[Sender]:
-    """Return the senders that owners and the rules of the sender layer name."""
-    yield from engine.owners.senders()
+def named_classes(engine: Engine) -> Iterator[SenderClass]:
+    """Return the classes of senders whom owners and the rules of the sender layer name."""
+    for owner in engine.owners.senders():
+        yield SenderClass("id", owner.id, owner.channel or "") if owner.id else SenderClass()
     indexes = (engine.senders, *(agent.senders for agent in (engine.agents or {}).values()))
     for index in indexes:
         if index is not None:
-            yield from index.senders()
+            yield from classes_in(index)
 
 
 def _models(engines: list[Engine]) -> tuple[Model, ...]:
@@ -214,7 +211,7 @@ def _models(engines: list[Engine]) -> tuple[Model, ...]:
 def _conversations(engines: list[Engine]) -> tuple[Conversation, ...]:
     found = {Conversation(), Conversation(ANY_OTHER)}
     for engine in engines:
-        found.update(Conversation(sender.channel) for sender in named_senders(engine) if sender.channel)
+        found.update(Conversation(sender.channel) for sender in named_classes(engine) if sender.channel)
         for name, channel in engine.channels.items():
             found.add(Conversation(name))
             for account in ("", *channel.accounts):
@@ -237,7 +234,7 @@ def _in_map(channel: str, account: str, is_space: bool, groups: GroupMap[int]) -
 
 
 def _senders(engine: Engine) -> Iterator[SenderClass]:
-    yield from map(class_of, named_senders(engine))
+    yield from named_classes(engine)
     for channel in engine.channels.values():
         for maps in (channel.maps, *channel.accounts.values()):
             for groups in maps.values():
@@ -247,6 +244,6 @@ def _senders(engine: Engine) -> Iterator[SenderClass]:
 def _senders_in(groups: GroupMap[int]) -> Iterator[SenderClass]:
     for entry in groups.entries.values():
         if entry.senders is not None:
-            yield from map(class_of, entry.senders.senders())
+            yield from classes_in(entry.senders)
         if entry.channels is not None:
             yield from _senders_in(entry.channels)

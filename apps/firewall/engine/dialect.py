@@ -65,6 +65,7 @@ class Dialect:
     message_provider_allow: Mapping[str, tuple[str, ...]]
     channel_aliases: Mapping[str, str]
     resolver_location: Mapping[str, str]
+    sender_prefixes: tuple[str, ...]  # cut from sender identities, before a colon
 
     # --- the pipeline ---
     layers: tuple[str, ...]  # keys of the layers, in the order of evaluation
@@ -94,6 +95,24 @@ class Dialect:
     # --- apply_patch ---
     apply_patch_opt_in: bool  # offered only when switched on, and only for `apply_patch_providers`
     apply_patch_providers: tuple[str, ...]
+
+    # --- settings of commands ---
+    exec_host_default: str  # where nothing is configured
+    exec_security_default: str  # outside a sandbox; inside it is `deny` in both
+    exec_ask_default: str
+    approvals_security_default: str  # of the exec approvals document
+    approvals_ask_default: str
+    approvals_nobody: str  # the entry of a call without an agent
+    approvals_words_trimmed: bool  # words with blanks around them count, and `default` lends `main` its list only
+    approvals_entries_by_arguments: bool  # entries with one pattern and different arguments are two
+    exec_modes: bool  # `mode` stands for a pair of security and ask
+    exec_host_strict: bool  # an unknown host in a call is an error instead of nothing
+    exec_call_security: bool  # a call may ask for a stricter security
+    exec_chat_keeps_off: bool  # a call from a chat cannot ask to be asked about where nobody is asked
+    exec_host_denied: bool  # a configured `deny` holds in the sandbox, too
+    elevated_lifts_settings: bool  # elevated `full` needs no settings that allow it, and leads to the gateway always
+    elevated_from_needs_direct: bool  # where a message came from is its sender in a direct conversation only
+    sender_slug_ascii: bool  # other letters than a to z are cut from names that are compared
 
     # --- session keys ---
     key_case_ignored: bool  # keys are read in lower case (opaque ids apart), and empty segments count
@@ -168,6 +187,7 @@ def _tables(source: ModuleType) -> dict[str, Any]:
         "message_provider_allow": MappingProxyType(source.MESSAGE_PROVIDER_ALLOW),
         "channel_aliases": MappingProxyType(source.CHANNEL_ALIASES),
         "resolver_location": MappingProxyType(source.RESOLVER_LOCATION),
+        "sender_prefixes": tuple(source.SENDER_PREFIXES.split()),
     }
 
 
@@ -209,6 +229,22 @@ _RELEASE_2026_9: Final = Dialect(
     caller_group_unchecked=False,
     apply_patch_opt_in=False,
     apply_patch_providers=(),
+    exec_host_default="auto",
+    exec_security_default="full",
+    exec_ask_default="off",
+    approvals_security_default="full",
+    approvals_ask_default="off",
+    approvals_nobody="default",
+    approvals_words_trimmed=True,
+    approvals_entries_by_arguments=True,
+    exec_modes=True,
+    exec_host_strict=True,
+    exec_call_security=False,
+    exec_chat_keeps_off=True,
+    exec_host_denied=True,
+    elevated_lifts_settings=False,
+    elevated_from_needs_direct=True,
+    sender_slug_ascii=False,
     key_case_ignored=True,
     key_agent_strict=True,
     key_leading_subagent_counts=True,
@@ -252,6 +288,22 @@ _RELEASE_2026_2: Final = Dialect(
     caller_group_unchecked=True,
     apply_patch_opt_in=True,
     apply_patch_providers=("openai", "openai-codex"),
+    exec_host_default="sandbox",
+    exec_security_default="allowlist",
+    exec_ask_default="on-miss",
+    approvals_security_default="deny",
+    approvals_ask_default="on-miss",
+    approvals_nobody="main",
+    approvals_words_trimmed=False,
+    approvals_entries_by_arguments=False,
+    exec_modes=False,
+    exec_host_strict=False,
+    exec_call_security=True,
+    exec_chat_keeps_off=False,
+    exec_host_denied=False,
+    elevated_lifts_settings=True,
+    elevated_from_needs_direct=False,
+    sender_slug_ascii=True,
     key_case_ignored=False,
     key_agent_strict=False,
     key_leading_subagent_counts=False,

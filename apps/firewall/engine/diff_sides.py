@@ -17,9 +17,9 @@ from apps.firewall.engine.contexts import (
     Conversation,
     Model,
     SenderClass,
-    class_of,
+    classes_in,
     context_of,
-    named_senders,
+    named_classes,
     sender_of,
     speaks_in,
 )
@@ -28,7 +28,7 @@ from apps.firewall.engine.groups import Place
 from apps.firewall.engine.joint import Joint
 from apps.firewall.engine.late import apply_sandbox
 from apps.firewall.engine.resolve import WEBCHAT, open_resolution
-from apps.firewall.engine.senders import Sender, SenderIndex
+from apps.firewall.engine.senders import SenderIndex
 from apps.firewall.engine.session import session_of
 
 Pair: TypeAlias = tuple[int, int]
@@ -76,7 +76,7 @@ class Sides:
         self._engines = (old, new)
         self.names = tuple(sorted({*old.universe.names, *new.universe.names}))
         self._joints = (Joint(old, self.names), Joint(new, self.names))
-        named = [class_of(sender) for engine in self._engines for sender in named_senders(engine)]
+        named = [each for engine in self._engines for each in named_classes(engine)]
         channels = {sender.channel for sender in named} | {each.channel for each in classes.conversations}
         special = {WEBCHAT, *old.transports, *new.transports, *(sender.channel for sender in named)}
         self._special = (special & channels) - {""}
@@ -179,12 +179,14 @@ class Sides:
 
     def _read_conversations(self) -> None:
         """Ask every conversation what it says to anybody, and to those whom its rules name."""
+        dialects = {engine.dialect.release: engine.dialect for engine in self._engines}
         for conversation in self.classes.conversations:
             context = context_of(ContextClass(ANY_OTHER, _ANY_MODEL, conversation, ANYBODY, None, False, 0))
-            chains = [chains_of(engine, context, session_of(engine.dialect, context)) for engine in self._engines]
+            sessions = {release: session_of(dialect, context) for release, dialect in dialects.items()}
+            chains = [chains_of(engine, context, sessions[engine.dialect.release]) for engine in self._engines]
             blocks = self._blocks(chains, conversation, ANYBODY)
             self._silent[self._channel(conversation.channel)][blocks].append(conversation)
-            here = {_identity(class_of(sender)) for each in chains for sender in _named_in(each)}
+            here = {_identity(sender) for each in chains for sender in _named_in(each)}
             for sender in (each for identity in here for each in self._by_identity[identity]):
                 if speaks_in(sender, conversation):
                     self._named[sender][conversation] = self._blocks(chains, conversation, sender)
@@ -359,8 +361,8 @@ def _identity(sender: SenderClass) -> tuple[str, str]:
     return sender.kind, sender.value.removeprefix("@")
 
 
-def _named_in(chains: Chains) -> Iterator[Sender]:
+def _named_in(chains: Chains) -> Iterator[SenderClass]:
     places: Iterator[Place[int]] = (place for _, chain in chains for place in chain)
     for place in places:
         if place.entry.senders is not None:
-            yield from place.entry.senders.senders()
+            yield from classes_in(place.entry.senders)

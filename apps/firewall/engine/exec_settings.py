@@ -21,6 +21,9 @@ class ExecSettings:
     Attributes:
         settings: every member of `tools.exec` as merged, plain JSON.
         approvals: the document of exec approvals, plain JSON: `defaults`, `agents` with their allowlists.
+        elevated, elevated_own: `tools.elevated` of everybody and of the agent, plain JSON.
+        elevated_level: `agents.defaults.elevatedDefault`.
+        host_from, security_from, ask_from: which setting said so, as a path.
     """
 
     agent_id: str
@@ -29,7 +32,6 @@ class ExecSettings:
     ask: str | None = None
     mode: str | None = None
     node: str | None = None
-    ask_fallback: str | None = None
     timeout_s: int | None = None
     safe_bins: tuple[str, ...] | None = None
     safe_bin_trusted_dirs: tuple[str, ...] | None = None
@@ -39,6 +41,12 @@ class ExecSettings:
     workspace_only: bool | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     approvals: Mapping[str, Any] = field(default_factory=dict)
+    elevated: Mapping[str, Any] = field(default_factory=dict)
+    elevated_own: Mapping[str, Any] = field(default_factory=dict)
+    elevated_level: str | None = None
+    host_from: str = "tools.exec.host"
+    security_from: str = "tools.exec.security"
+    ask_from: str = "tools.exec.ask"
 
 
 def read_exec_settings(
@@ -47,21 +55,21 @@ def read_exec_settings(
     """Merge the settings of an agent.
 
     Args:
-        shared, own: global settings and those of the agent: `exec`, `fs`.
+        shared, own: global settings and those of the agent: `exec`, `fs`, `elevated`.
         modes: whether the release knows `mode`, which stands for a pair of `security` and `ask`.
     """
     levels = (_object(shared.get("exec")), _object(own.get("exec")))
-    merged = {**levels[0], **levels[1]}
-    security, ask, mode = _security(levels, modes)
+    merged = {**levels[0], **{name: value for name, value in levels[1].items() if value is not None}}
+    places = ("tools.exec", f"agents.entries.{agent_id}.tools.exec")
+    words = _words(levels, places, modes)
     folders = {**_object(shared.get("fs")), **_object(own.get("fs"))}
     return ExecSettings(
         agent_id=agent_id,
         host=_text(merged.get("host")),
-        security=security,
-        ask=ask,
-        mode=mode,
+        security=words["security"][0],
+        ask=words["ask"][0],
+        mode=words["mode"][0],
         node=_text(merged.get("node")),
-        ask_fallback=_ask_fallback(agent_id, approvals),
         timeout_s=_whole(merged.get("timeoutSeconds", merged.get("timeoutSec"))),
         safe_bins=_texts(merged.get("safeBins")),
         safe_bin_trusted_dirs=_texts(merged.get("safeBinTrustedDirs")),
@@ -71,34 +79,39 @@ def read_exec_settings(
         workspace_only=_truth(folders.get("workspaceOnly")),
         settings=merged,
         approvals=approvals,
+        elevated=_object(shared.get("elevated")),
+        elevated_own=_object(own.get("elevated")),
+        elevated_level=_text(shared.get("elevatedDefault")),
+        host_from=f"{places[1] if levels[1].get('host') is not None else places[0]}.host",
+        security_from=words["security"][1],
+        ask_from=words["ask"][1],
     )
 
 
-def _security(levels: tuple[Mapping[str, Any], ...], modes: bool) -> tuple[str | None, str | None, str | None]:
-    """Walk from the global level to the agent's: a mode replaces the pair, one of the pair ends the mode."""
-    security: str | None = None
-    ask: str | None = None
-    mode: str | None = None
-    for level in levels:
-        named = _text(level.get("mode")) if modes else None
-        if named in MODES:
-            mode = named
-            security, ask = MODES[named]
+def _words(
+    levels: tuple[Mapping[str, Any], ...], places: tuple[str, ...], modes: bool
+) -> dict[str, tuple[str | None, str]]:
+    """Walk from the global level to the agent's: a mode replaces the pair, one of the pair ends the mode.
+
+    A mode that means nothing denies.
+
+    Returns:
+        Word and path of `security`, `ask` and `mode`.
+    """
+    found: dict[str, tuple[str | None, str]] = {name: (None, f"{places[0]}.{name}") for name in ("security", "ask")}
+    found["mode"] = (None, "")
+    for level, place in zip(levels, places, strict=True):
+        mode = _text(level.get("mode")) if modes else None
+        if mode:
+            security, ask = MODES.get(mode, MODES["deny"])
+            path = f"{place}.mode"
+            found = {"security": (security, path), "ask": (ask, path), "mode": (mode, path)}
             continue
-        if _text(level.get("security")) or _text(level.get("ask")):
-            mode = None
-            security = _text(level.get("security")) or security
-            ask = _text(level.get("ask")) or ask
-    return security, ask, mode
-
-
-def _ask_fallback(agent_id: str, approvals: Mapping[str, Any]) -> str | None:
-    agents = _object(approvals.get("agents"))
-    for entry in (agents.get(agent_id), agents.get("*"), approvals.get("defaults")):
-        fallback = _text(_object(entry).get("askFallback"))
-        if fallback is not None:
-            return fallback
-    return None
+        for name in ("security", "ask"):
+            word = _text(level.get(name))
+            if word:
+                found |= {name: (word, f"{place}.{name}"), "mode": (None, "")}
+    return found
 
 
 def _object(value: object) -> Mapping[str, Any]:

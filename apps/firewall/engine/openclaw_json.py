@@ -145,12 +145,13 @@ def whole(value: Any) -> Any:
 
 
 def _settings(tools: Mapping[str, Any], around: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of one level: blocks under `tools`, and beside it the workspace and the sandbox."""
+    """Return the settings of one level: blocks under `tools`, and beside it the workspace and such."""
     settings = {name: whole(tools[name]) for name in _SETTINGS if name in tools}
     sandbox = _object(around, "sandbox")
     if sandbox:
         settings["sandbox"] = whole(sandbox)
-    for name, value in (("workspace", around.get("workspace")), ("workspaceAccess", sandbox.get("workspaceAccess"))):
+    beside = {name: around.get(name) for name in ("workspace", "elevatedDefault")}
+    for name, value in (beside | {"workspaceAccess": sandbox.get("workspaceAccess")}).items():
         if isinstance(value, str):
             settings[name] = value
     return settings

@@ -59,19 +59,7 @@ def open_resolution(engine: Engine, context: CallContext, given: Given | None = 
     Raises:
         ResolutionError: nothing can be decided; the message says why.
     """
-    keys = (
-        context.session_key,
-        context.agent_id,
-        context.spawned_by,
-        context.group_id,
-        context.channel,
-        context.account_id,
-        context.group_channel,
-        context.group_space,
-    )
-    talk: Talk | None = engine.talks.get(keys)
-    if talk is None:
-        talk = engine.remember(engine.talks, keys, _talk(engine, context))
+    talk = _known_talk(engine, context)
     names = (
         context.sender_id,
         context.sender_username,
@@ -110,6 +98,22 @@ def open_resolution(engine: Engine, context: CallContext, given: Given | None = 
     if context.stored_session is not None:
         _read_stored(engine, resolution, context.stored_session)
     return resolution
+
+
+def _known_talk(engine: Engine, context: CallContext) -> Talk:
+    """Return what is kept of a talk, or work it out."""
+    keys = (
+        context.session_key,
+        context.agent_id,
+        context.spawned_by,
+        context.group_id,
+        context.channel,
+        context.account_id,
+        context.group_channel,
+        context.group_space,
+    )
+    known: Talk | None = engine.talks.get(keys)
+    return engine.remember(engine.talks, keys, _talk(engine, context)) if known is None else known
 
 
 def _talk(engine: Engine, context: CallContext) -> Talk:

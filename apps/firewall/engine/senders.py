@@ -87,13 +87,13 @@ class SenderIndex(Generic[P]):
         typed = len(self._by_id) + len(self._by_e164) + len(self._by_username) + len(self._by_name)
         return typed + len(self._by_channel) + (self.everyone is not None)
 
-    def senders(self) -> Iterator[Sender]:
-        """Return one sender for every rule but the fallback."""
-        yield from (Sender(id=value, channel=channel) for channel, value in self._by_channel)
-        yield from (Sender(id=value) for value in self._by_id)
-        yield from (Sender(e164=value) for value in self._by_e164)
-        yield from (Sender(username=value) for value in self._by_username)
-        yield from (Sender(name=value) for value in self._by_name)
+    def names(self) -> Iterator[tuple[str, str, str]]:
+        """Return whom every rule but the fallback names, as senders are named: kind, value, and the one channel."""
+        yield from (("id", fold(value), channel) for channel, value in self._by_channel)
+        yield from (("id", fold(value), "") for value in self._by_id)
+        yield from (("e164", fold(value), "") for value in self._by_e164)
+        yield from (("username", fold(value).removeprefix("@"), "") for value in self._by_username)
+        yield from (("name", fold(value), "") for value in self._by_name)
 
     def find(self, sender: Sender) -> Found[P] | None:
         """Return the rule that counts: by channel and id, id, phone number, user name, name, then `*`."""

@@ -6,10 +6,11 @@ from typing import Literal
 
 from apps.firewall.runtime.call import CallResult
 
-Reason = Literal["cancelled", "disconnected"]
+Reason = Literal["cancelled", "disconnected", "stopped"]
 MESSAGES: dict[Reason, str] = {
     "cancelled": "cancelled by {by}",
     "disconnected": "its caller {by} went away before it was answered",
+    "stopped": "stopped by {by} with the kill switch",
 }
 
 

@@ -29,6 +29,20 @@ class Deferral:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Host:
+    """Another machine that runs a call once we allow it, such as an OpenClaw Gateway.
+
+    Args:
+        id: as people and the ledger know it.
+        wait_s: how long it waits for a person.
+    """
+
+    id: str
+    name: str = ""
+    wait_s: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
     """One request of an agent to run one tool.
 
@@ -40,6 +54,7 @@ class Call:
             that the tool may be seen.
         run: the caller's own name for the turn or task within the session that the call belongs to; empty for none.
         deferral: set when it is not to run here and now; it passes every stage before the run first.
+        host: set when another machine runs it; its paths are not ours, and what it says of the call are its claims.
     """
 
     environment: str
@@ -53,6 +68,7 @@ class Call:
     unreadable: str = ""
     run: str = ""
     deferral: Deferral | None = None
+    host: Host | None = None
     id: UUID = field(default_factory=new_id)
 
 
@@ -69,10 +85,15 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A request that waits for a person."""
+    """A request that waits for a person.
+
+    Args:
+        call_id: of the call that asked first, when this one only repeats it; None when the request is its own.
+    """
 
     id: UUID
     expires_at: datetime
+    call_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +105,7 @@ class CallResult:
         judgement: not for agents when the tool is outside their set.
         phases: milliseconds by stage.
         asked: set while the call waits for a person.
+        joined: the call that waits for a person already, which this one repeats and does not run beside.
         warnings: what the caller ought to know although the call went on, as `{"path", "code", "message"}`.
         facts: of the result, as `results.Settled` has them.
     """
@@ -96,6 +118,7 @@ class CallResult:
     judgement: Judgement | None = None
     phases: Mapping[str, int] = field(default_factory=dict)
     asked: Asked | None = None
+    joined: UUID | None = None
     warnings: tuple[Mapping[str, str], ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
 
@@ -136,9 +159,13 @@ class Action:
     Args:
         argv, executable, cwd: of a command; None and empty for other tools.
         files: identity of the program and of the files among its arguments, by path.
+        policy: digest of what the snapshot says of the action; set where a person is asked, else empty.
+        env: the whole environment of a command; empty for other tools.
+        timing: how long a command may take, and whether it may run on (`stages/background.py`).
         warnings: what the caller is told beside the result, each `{"path", "code", "message"}`.
         hook_changes: how before-hooks rewrote the params, as a diff.
         filtered: what content filters found in the params.
+        host: the machine that runs it, when that is another one.
     """
 
     call_id: str
@@ -155,10 +182,14 @@ class Action:
     executable: str = ""
     cwd: str = ""
     files: dict[str, str] = field(default_factory=dict)
+    policy: str = ""
+    env: dict[str, str] = field(default_factory=dict, repr=False)
+    timing: dict[str, Any] = field(default_factory=dict)
     warnings: list[dict[str, str]] = field(default_factory=list)
     hook_changes: list[dict[str, Any]] = field(default_factory=list)
     filtered: list[dict[str, Any]] = field(default_factory=list)
     run: str = ""
+    host: JsonObject | None = None
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -180,4 +211,5 @@ class Action:
             params=self.params,
             context=CallContext.from_json(self.context),
             run=self.run,
+            host=None if self.host is None else Host(**self.host),
         )

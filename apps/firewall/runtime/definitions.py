@@ -50,4 +50,8 @@ def _own_traits(entry: ToolEntry) -> dict[str, Any]:
     own = BUILTINS.get(entry.name) if entry.plugin is None else None
     if own is None:
         return {}
-    return {"execution_mode": own.definition.execution_mode, "result_limit": own.definition.result_limit}
+    return {
+        "execution_mode": own.definition.execution_mode,
+        "result_limit": own.definition.result_limit,
+        "sensitive": list(own.definition.sensitive),
+    }

@@ -19,10 +19,10 @@ from apps.firewall.runtime.call import (
     tool_error,
 )
 from apps.firewall.runtime.ports import Note, Ports
-from apps.firewall.runtime.stages import AFTER, STAGES, Stage
+from apps.firewall.runtime.stages import AFTER, AFTER_REFUSAL, STAGES, Stage
 from apps.firewall.runtime.stages.run import Run
 from apps.firewall.runtime.stages.session import turned_away
-from apps.firewall.tools.running import ToolOutcome
+from apps.firewall.tools.running import ToolOutcome, failed
 
 T = TypeVar("T")
 RETRY_OUTCOME_S = (0.2, 1.0, 3.0)
@@ -91,6 +91,9 @@ async def _refused(run: Run, refusal: RefusedError) -> CallResult:
         )
     except FirewallError as exc:
         error = error_object(exc.code, exc.message)  # it does not run either way; that nobody knows of it is worse
+    run.outcome = failed(error["code"], error["message"])
+    for stage in AFTER_REFUSAL:
+        await _followed(run, stage)
     return _result(run, "denied", error=error)
 
 
@@ -178,6 +181,7 @@ def _result(run: Run, status: Any, **more: Any) -> CallResult:
         judgement=run.judgement,
         phases=run.phases,
         asked=run.asked,
+        joined=run.joined,
         warnings=tuple(run.warnings),
         **more,
     )

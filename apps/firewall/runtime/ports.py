@@ -13,6 +13,7 @@ from apps.firewall.engine.source import ToolEntry
 from apps.firewall.errors import FirewallError
 from apps.firewall.redaction import MaskNote
 from apps.firewall.runtime.call import Action, Asked, Call, JsonObject, Judgement
+from apps.firewall.runtime.halts.port import Halts, NoHalts
 from apps.firewall.runtime.hooks import ApprovalWish, Hook, HookReport, Rewrites
 from apps.firewall.runtime.limits.port import Limits, NoLimits
 from apps.firewall.runtime.results import ResultRules
@@ -57,6 +58,7 @@ class ApprovalRequest:
         verdict: how a command was judged; None for other tools.
         wish: of a plugin that wants a person asked.
         sensitive: names of params that the tool declares secret.
+        fallback_rule: the setting that lets a command run when nobody answers in time; empty: it is denied then.
     """
 
     call: Call
@@ -66,6 +68,7 @@ class ApprovalRequest:
     snapshot: Snapshot
     wish: ApprovalWish | None = None
     sensitive: tuple[str, ...] = ()
+    fallback_rule: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +161,10 @@ class Approvals(Protocol):
         """Count that a call runs because of a grant."""
 
     async def ask(self, request: ApprovalRequest) -> Asked:
-        """Put a question to people; the same call asks once."""
+        """Put a question to people, or join the same one that waits already; the same call asks once."""
+
+    async def drifted(self, approval_id: UUID, parts: Sequence[str]) -> None:
+        """Keep what of an allowed action had changed before it was to run."""
 
 
 class Executor(Protocol):
@@ -363,6 +369,7 @@ class Ports:
     executor: Executor
     clock: Clock
     tool_states: ToolStates = field(default_factory=AsPublished)
+    halts: Halts = field(default_factory=NoHalts)
     people: People = field(default_factory=NoPeople)
     hooks: Hooks = field(default_factory=NoHooks)
     results: ResultRules = field(default_factory=ResultRules)

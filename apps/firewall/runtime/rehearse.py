@@ -3,10 +3,10 @@
 Nothing runs, nobody is asked (no person, and no hook), nothing is recorded.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import Final, TypeVar
 from uuid import UUID
 
 from apps.firewall.engine.source import ToolEntry
@@ -16,21 +16,17 @@ from apps.firewall.runtime.hooks.handlers import in_order
 from apps.firewall.runtime.limits.port import Counting, Limited, Limits, NoLimits
 from apps.firewall.runtime.ports import ApprovalRequest, Approvals, Ports, Sessions, StandingGrant
 from apps.firewall.runtime.sessions import SessionPlace, SessionState
-from apps.firewall.runtime.stages import Stage
-from apps.firewall.runtime.stages.approval import approval_stage
-from apps.firewall.runtime.stages.content import content_stage
+from apps.firewall.runtime.stages import STAGES
 from apps.firewall.runtime.stages.decide import decide_stage
-from apps.firewall.runtime.stages.limits import limits_stage
-from apps.firewall.runtime.stages.permissions import permissions_stage
 from apps.firewall.runtime.stages.run import Run
-from apps.firewall.runtime.stages.sandbox import sandbox_stage
-from apps.firewall.runtime.stages.session import session_stage
 from apps.firewall.runtime.stages.validate import validate_stage
 from apps.firewall.tools.definition import Definition
 
 T = TypeVar("T")
 Problem = dict[str, str]
 NOBODY = UUID(int=0)
+NOT_REHEARSED: Final = frozenset({"before_hooks", "check_again", "execute"})
+"""Stages that leave traces elsewhere, or follow from those."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +75,9 @@ class _Unasked:
 
     async def ask(self, request: ApprovalRequest) -> Asked:  # noqa: ARG002
         return Asked(id=NOBODY, expires_at=datetime.max.replace(tzinfo=UTC))
+
+    async def drifted(self, approval_id: UUID, parts: Sequence[str]) -> None:
+        """Keep nothing."""
 
 
 class _Unremembered:
@@ -137,27 +136,16 @@ async def rehearse(call: Call, ports: Ports) -> Rehearsal:
         sessions=_Unremembered(ports.sessions),
     )
     run = Run(call=call, ports=told, started=clock.monotonic())
-    denial = await _refusal_of(run, Stage("decide", decide_stage))
+    denial = await _refusal_of(run, decide_stage)
     judgement = run.judgement if denial is None else denial.judgement
     if run.tool is None and run.snapshot is not None:
         run.tool = run.snapshot.tool(call.tool)
-    mistakes = None if run.tool is None else await _refusal_of(run, Stage("validate", validate_stage))
+    mistakes = None if run.tool is None else await _refusal_of(run, validate_stage)
     trouble = None
     if denial is None and mistakes is None:
-        trouble = await _refusal_of(run, Stage("permissions", permissions_stage))
-        trouble = trouble or await _refusal_of(run, Stage("content", content_stage))
-        judgement = run.judgement if trouble is None else trouble.judgement
-    if denial is None and mistakes is None and trouble is None:
-        trouble = await _refusal_of(run, Stage("session", session_stage))
-        judgement = run.judgement if trouble is None else trouble.judgement
-    if denial is None and mistakes is None and trouble is None:
-        trouble = await _refusal_of(run, Stage("limits", limits_stage))
-        judgement = run.judgement if trouble is None else trouble.judgement
-    if denial is None and mistakes is None and trouble is None:
         _tell_of_hooks(run)
-        trouble = await _refusal_of(run, Stage("sandbox", sandbox_stage))
-        trouble = trouble or await _refusal_of(run, Stage("approval", approval_stage))
-        judgement = run.judgement
+        trouble = await _first_refusal(run)
+        judgement = run.judgement if trouble is None else trouble.judgement
     problems = [] if mistakes is None else mistakes.details
     if mistakes is not None and not problems:
         trouble = mistakes
@@ -173,6 +161,16 @@ async def rehearse(call: Call, ports: Ports) -> Rehearsal:
     )
 
 
+async def _first_refusal(run: Run) -> RefusedError | None:
+    """Take the call through what follows params that are right, as the table has it; give the first refusal."""
+    names = [stage.name for stage in STAGES]
+    for stage in STAGES[names.index("validate") + 1 :]:
+        refusal = None if stage.name in NOT_REHEARSED else await _refusal_of(run, stage.run)
+        if refusal is not None:
+            return refusal
+    return None
+
+
 def _tell_of_hooks(run: Run) -> None:
     """Say that plugins are asked first: what they answer is theirs, and asking them leaves traces with them."""
     hooks = in_order(run.ports.hooks.before(run.call.environment, run.tool_name))
@@ -182,9 +180,9 @@ def _tell_of_hooks(run: Run) -> None:
         run.warnings.append({"path": "", "code": "hooks_not_asked", "message": message})
 
 
-async def _refusal_of(run: Run, stage: Stage) -> RefusedError | None:
+async def _refusal_of(run: Run, stage: Callable[[Run], Awaitable[None]]) -> RefusedError | None:
     try:
-        await stage.run(run)
+        await stage(run)
     except RefusedError as exc:
         return exc
     except FirewallError as exc:

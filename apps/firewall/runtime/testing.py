@@ -15,6 +15,7 @@ from apps.firewall.errors import FirewallError
 from apps.firewall.identifiers import new_id
 from apps.firewall.runtime.call import Action, Asked, Call, JsonObject
 from apps.firewall.runtime.clock import SystemClock
+from apps.firewall.runtime.halts.matching import Halt, aim_of, halt_for
 from apps.firewall.runtime.hooks import Hook, HookReport, Rewrites
 from apps.firewall.runtime.ports import ApprovalRequest, Note, Ports, Standing, StandingGrant
 from apps.firewall.runtime.sessions import SessionName, SessionPlace, SessionState
@@ -60,13 +61,16 @@ class FakeLedger:
 class FakeApprovals:
     """Asks nobody: keeps the questions, and gives the standing answers it was made with.
 
-    `always` lists what was answered so of other tools than commands: tool, params, and the plugin that asks.
+    `always` lists what was answered so of other tools than commands: tool, params, and the plugin that asks; `joins` is
+    the call whose request every question repeats.
     """
 
     entries: Sequence[AllowEntry] = ()
     asked: list[ApprovalRequest] = field(default_factory=list)
     used: list[AllowEntry] = field(default_factory=list)
     always: list[tuple[str, JsonObject, str]] = field(default_factory=list)
+    joins: UUID | None = None
+    drifts: list[tuple[UUID, list[str]]] = field(default_factory=list)
 
     async def grants(self, call: Call, tool: str) -> Sequence[StandingGrant]:  # noqa: ARG002
         return [StandingGrant(entry) for entry in self.entries]
@@ -79,7 +83,10 @@ class FakeApprovals:
 
     async def ask(self, request: ApprovalRequest) -> Asked:
         self.asked.append(request)
-        return Asked(id=new_id(), expires_at=datetime.now(UTC) + timedelta(minutes=30))
+        return Asked(id=new_id(), expires_at=datetime.now(UTC) + timedelta(minutes=30), call_id=self.joins)
+
+    async def drifted(self, approval_id: UUID, parts: Sequence[str]) -> None:
+        self.drifts.append((approval_id, list(parts)))
 
 
 @dataclass
@@ -223,6 +230,20 @@ class FakePeople:
 
 
 @dataclass
+class FakeHalts:
+    """The port `Halts`: nothing is stopped before `after` calls of it were let pass."""
+
+    halts: tuple[Halt, ...] = ()
+    after: int = 0
+    release: str = "2026.9"
+
+    def meeting(self, call: Call, tool: str) -> Halt | None:
+        self.after -= 1
+        aim = aim_of(call.context, agent=call.agent, tool=tool, release=self.release)
+        return halt_for(self.halts, aim) if self.after < 0 else None
+
+
+@dataclass
 class FakeWorld:
     """Every port at once: `FakeWorld(snapshot).ports`."""
 
@@ -235,6 +256,7 @@ class FakeWorld:
     hooks: FakeHooks = field(default_factory=FakeHooks)
     queue: FakeQueue = field(default_factory=FakeQueue)
     sessions: FakeSessions = field(default_factory=FakeSessions)
+    halts: FakeHalts = field(default_factory=FakeHalts)
 
     @property
     def ports(self) -> Ports:
@@ -249,6 +271,7 @@ class FakeWorld:
             hooks=self.hooks,
             queue=self.queue,
             sessions=self.sessions,
+            halts=self.halts,
         )
 
 

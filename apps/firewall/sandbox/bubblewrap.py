@@ -11,6 +11,7 @@ Source: bwrap(1).
 import os
 import shutil
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 from apps.firewall.sandbox.landlock import PROGRAMS, SETTINGS, is_beneath
@@ -18,6 +19,8 @@ from apps.firewall.sandbox.landlock import PROGRAMS, SETTINGS, is_beneath
 SEARCHED = "/usr/local/bin:/usr/bin:/bin"
 OF_NETWORK = ("/etc/resolv.conf", "/etc/hosts")
 NAMES = "/run/names"
+PLACES = ("/etc/chromium/policies/managed", "/etc/opt/chrome/policies/managed")
+"""Empty folders among the settings, for files of ours."""
 
 
 def bubblewrap() -> str:
@@ -27,6 +30,8 @@ def bubblewrap() -> str:
 
 def copy_settings(folder: str) -> None:
     """Copy the settings that every program wants from `/etc`: binding each by itself would cost every run its start."""
+    for place in PLACES:
+        os.makedirs(folder + place.removeprefix("/etc"), exist_ok=True)
     for setting in SETTINGS:
         if not setting.startswith("/etc/"):
             continue
@@ -53,6 +58,7 @@ def arguments(
     network: bool,
     filter_fd: int,
     status_fd: int,
+    mounts: Sequence[tuple[str, str]] = (),
 ) -> list[str]:
     """Write the whole command line, `bwrap` first.
 
@@ -61,6 +67,7 @@ def arguments(
         closed: folders that it must not see, though they may lie in a folder of programs.
         filter_fd: where the filter of system calls is read.
         status_fd: where bubblewrap writes how the command ended.
+        mounts: a file or folder, and the place where it is shown, read-only.
     """
     words = ["bwrap", "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
     words += [] if network else ["--unshare-net"]
@@ -71,6 +78,7 @@ def arguments(
         words += [word for path in OF_NETWORK for word in ("--ro-bind-try", os.path.realpath(path), path)]
     words += [word for path in readable for word in ("--ro-bind-try", path, path)]
     words += [word for path in writable for word in ("--bind", path, path)]
+    words += [word for source, place in mounts for word in ("--ro-bind", source, place)]
     name = os.path.basename(argv[0])
     program = executable
     if name and name != os.path.basename(executable):  # some programs go by the name that they are called
@@ -83,23 +91,34 @@ def arguments(
 
 def _system(closed: Sequence[str]) -> Iterator[str]:
     """Bind `/usr` as a whole where nothing closed lies in it; else the folders of programs, without that branch."""
-    for folder in dict.fromkeys(os.path.realpath(each) for each in _roots(closed)):
+    is_free = not any(is_beneath(path, "/usr") for path in closed)
+    for folder in dict.fromkeys(real for path, real in folders() if _is_wanted(path, real, is_free=is_free)):
         for path in _without(folder, closed):
             yield from ("--ro-bind", path, path)
+    yield from links()
+
+
+def _is_wanted(path: str, real: str, *, is_free: bool) -> bool:
+    if path == "/usr":
+        return is_free
+    return not (is_free and (is_beneath(path, "/usr") or is_beneath(real, "/usr")))
+
+
+@cache
+def folders() -> tuple[tuple[str, str], ...]:
+    """Name the folders of programs that this machine has, each with its real path; a launcher looks once for all."""
+    found = ((path, os.path.realpath(path)) for path in ("/usr", *PROGRAMS))
+    return tuple((path, real) for path, real in found if os.path.isdir(real))
+
+
+@cache
+def links() -> tuple[str, ...]:
+    """Say how folders at the root that lead elsewhere are made; a launcher looks once for all."""
+    words: list[str] = []
     for path in ("/bin", "/sbin", "/lib", "/lib32", "/lib64"):
         if os.path.islink(path):
-            yield from ("--symlink", os.readlink(path), path)
-
-
-def _roots(closed: Sequence[str]) -> list[str]:
-    is_free = not any(is_beneath(path, "/usr") for path in closed)
-    known = [path for path in PROGRAMS if not is_free or not path.startswith("/usr/")]
-    return [path for path in (*(["/usr"] if is_free else []), *known) if _is_wanted(path, is_free=is_free)]
-
-
-def _is_wanted(path: str, *, is_free: bool) -> bool:
-    real = os.path.realpath(path)
-    return os.path.isdir(real) and not (is_free and path != "/usr" and is_beneath(real, "/usr"))
+            words += ("--symlink", os.readlink(path), path)
+    return tuple(words)
 
 
 def _without(folder: str, closed: Sequence[str]) -> Iterator[str]:

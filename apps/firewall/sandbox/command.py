@@ -25,6 +25,7 @@ from apps.firewall.sandbox.kernel import (
     drop_capabilities,
     prctl,
 )
+from apps.firewall.sandbox.terminal import take_terminal
 from apps.firewall.sandbox.tree import tasks_of_user
 
 PR_CAP_AMBIENT_CLEAR_ALL = 4
@@ -75,10 +76,27 @@ class NotConfinedError(NotRunError):
         super().__init__("not_confined", f"it cannot be confined: {exc.strerror or 'unknown'}")
 
 
-def become(orders: socket.socket, launch: Launch) -> NoReturn:
+class Ready(NamedTuple):
+    """What is made ahead of an order, whatever it will say.
+
+    Args:
+        rules: a ruleset of Landlock with what every command may use; -1 for none.
+        filters: with and without the network, a pipe that holds the filter for bubblewrap.
+        status: where bubblewrap writes how the command ended.
+    """
+
+    rules: int
+    filters: dict[bool, int]
+    status: int
+
+
+def become(orders: socket.socket, launch: Launch, status: int) -> NoReturn:
     """Make ready, wait for an order, and become what it says.
 
     Its socket closes when that has begun; before that, it carries the reason why not.
+
+    Args:
+        status: where bubblewrap writes how the command ended.
     """
     try:
         os.setsid()
@@ -89,16 +107,19 @@ def become(orders: socket.socket, launch: Launch) -> NoReturn:
             signal.signal(name, signal.SIG_DFL)
         abi = landlock.confinement().abi
         rules = landlock.ruleset(abi, launch.programs) if abi else -1
+        ready = Ready(rules, {} if launch.is_forking else make_filters(), status)
         if launch.warm_up is not None:
             launch.warm_up()
         if launch.is_read_only and launch.is_forking:
             mounts.make_read_only()
         order = take_order(orders)
-        set_limits(order["limits"])
+        if order.get("terminal"):
+            take_terminal()
+        set_limits(order["limits"], reserves=order["reserves"])
         os.chdir(order["cwd"])
         if order["abi"] or order["bubblewrap"]:
             check_program(order, launch)
-        hold(order, launch, rules)
+        hold(order, launch, ready)
     except NotRunError as exc:
         tell(orders, exc.ended, str(exc))
     except (OSError, ValueError) as exc:
@@ -109,7 +130,7 @@ def become(orders: socket.socket, launch: Launch) -> NoReturn:
 
 def take_order(orders: socket.socket) -> Order:
     """Take an order and the three streams that come with it."""
-    head, streams, _, _ = socket.recv_fds(orders, 65536, STREAMS)
+    head, streams, _, _ = socket.recv_fds(orders, 65536, STREAMS, socket.MSG_CMSG_CLOEXEC)
     if len(streams) != STREAMS:
         os._exit(1)  # nobody orders anything any more
     for place, descriptor in enumerate(streams):
@@ -126,7 +147,7 @@ def tell(orders: socket.socket, ended: str, message: str) -> None:
     orders.sendall(json.dumps({"ended": ended, "error": message}).encode())
 
 
-def set_limits(limits: dict[str, int]) -> None:
+def set_limits(limits: dict[str, int], *, reserves: bool) -> None:
     bounds = {
         resource.RLIMIT_CPU: (limits["cpu_s"], limits["cpu_s"] + 1),
         resource.RLIMIT_AS: (limits["memory_bytes"],) * 2,
@@ -134,6 +155,8 @@ def set_limits(limits: dict[str, int]) -> None:
         resource.RLIMIT_NOFILE: (limits["open_files"],) * 2,
         resource.RLIMIT_CORE: (0, 0),
     }
+    if reserves:
+        del bounds[resource.RLIMIT_AS]
     if os.getuid() != 0:  # the kernel does not hold root to it; the supervisor's count holds everybody
         bounds[resource.RLIMIT_NPROC] = (tasks_of_user() + limits["threads"],) * 2
     for name, (soft, hard) in bounds.items():
@@ -159,7 +182,7 @@ def writable_of(order: Order) -> list[str]:
     return [order["workspace"], order["temporary"], *order["writable"]]
 
 
-def hold(order: Order, launch: Launch, rules: int) -> NoReturn:
+def hold(order: Order, launch: Launch, ready: Ready) -> NoReturn:
     """Take from this process what the order does not leave it, and go on as the command.
 
     Raises:
@@ -169,9 +192,9 @@ def hold(order: Order, launch: Launch, rules: int) -> NoReturn:
     program, argv = order["executable"], order["argv"]
     try:
         if order["bubblewrap"]:  # it needs the powers that it takes from the command
-            program, argv = order["bubblewrap"], bubblewrap_arguments(order, launch)
+            program, argv = order["bubblewrap"], bubblewrap_arguments(order, launch, ready)
         else:
-            hold_files(order, launch, rules)
+            hold_files(order, launch, ready.rules)
             give_up_powers()
             if order["seccomp"] or not order["network"]:
                 seccomp.refuse_calls(network=order["network"])
@@ -212,14 +235,28 @@ def give_up_powers() -> None:
     drop_capabilities()
 
 
-def bubblewrap_arguments(order: Order, launch: Launch) -> list[str]:
-    """Write the command line of bubblewrap; its descriptors go on through `execve`."""
+def make_filters() -> dict[bool, int]:
+    """Put each filter of system calls into a pipe; none on a machine without: an order that needs one fails."""
+    with contextlib.suppress(OSError):
+        return {network: _filled(seccomp.filter_bytes(network=network)) for network in (False, True)}
+    return {}
+
+
+def _filled(content: bytes) -> int:
     reading, writing = os.pipe()
-    os.write(writing, seccomp.filter_bytes(network=order["network"]))
+    os.write(writing, content)
     os.close(writing)
+    return reading
+
+
+def bubblewrap_arguments(order: Order, launch: Launch, ready: Ready) -> list[str]:
+    """Write the command line of bubblewrap; its descriptors go on through `execve`."""
+    network = order["network"] or order["own_network"]
+    reading = ready.filters.get(network, -1)
+    if reading < 0:
+        reading = _filled(seccomp.filter_bytes(network=network))
     os.set_inheritable(reading, True)
-    status = os.open(f"{order['temporary']}.status", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    os.set_inheritable(status, True)
+    os.set_inheritable(ready.status, True)
     return bubblewrap.arguments(
         order["argv"],
         executable=order["executable"],
@@ -229,8 +266,9 @@ def bubblewrap_arguments(order: Order, launch: Launch) -> list[str]:
         readable=[*(launch.python_folders if order["uses_python"] else ()), *order["readable"]],
         closed=[*order["closed"], order["workspace"]],
         network=order["network"],
+        mounts=order["mounts"],
         filter_fd=reading,
-        status_fd=status,
+        status_fd=ready.status,
     )
 
 

@@ -18,14 +18,15 @@ import socket
 import struct
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 if __name__ == "__main__":
     ROOT: Final = __file__.rsplit("/", 4)[0]
     sys.path.append(ROOT)  # it runs with no path but the standard library's
 
-from apps.firewall.sandbox.bubblewrap import copy_settings
+from apps.firewall.sandbox import bubblewrap
 from apps.firewall.sandbox.command import Launch
 from apps.firewall.sandbox.kernel import PR_SET_CHILD_SUBREAPER, PR_SET_DUMPABLE, prctl
 from apps.firewall.sandbox.landlock import programs
@@ -38,6 +39,8 @@ BEGIN, KILL = b"b", b"k"
 MESSAGE = struct.Struct("=cQ")
 SPARES = 2
 LOOK_S = 1.0
+HASTE_S = 0.015
+"""How long after a run began nothing is made ready, while something is: the run has the machine to itself."""
 
 
 class Launcher:
@@ -48,6 +51,7 @@ class Launcher:
         self._launch = launch
         self._spares: list[tuple[int, socket.socket]] = []
         self._supervisors: dict[int, int] = {}
+        self._begun_at = 0.0
 
     def serve(self) -> None:
         """Go on until the server's side is closed."""
@@ -59,19 +63,29 @@ class Launcher:
                     self._kill(number)
                 else:
                     return
-            self._reap()
-            if len(self._spares) < SPARES:
+            pause_s = self._pause_s()
+            if pause_s <= 0:
                 self._make_ready()
                 continue  # more may have arrived meanwhile
-            heard = signal.sigtimedwait(AWAITED, LOOK_S)
+            heard = signal.sigtimedwait(AWAITED, pause_s)
             if heard is not None and heard.si_signo == signal.SIGTERM:
                 return
+            if heard is None or heard.si_signo == signal.SIGCHLD:
+                self._reap()
+
+    def _pause_s(self) -> float:
+        """Say how long nothing has to be done unless something arrives."""
+        if len(self._spares) == SPARES:
+            return LOOK_S
+        return self._begun_at + HASTE_S - time.monotonic() if self._spares else 0.0
 
     def _messages(self) -> Iterator[tuple[bytes, int, list[int]]]:
         """Take what has arrived; an empty word at last when there will be no more."""
         while True:
             try:
-                content, descriptors, _, _ = socket.recv_fds(self._front, MESSAGE.size, DESCRIPTORS)
+                content, descriptors, _, _ = socket.recv_fds(
+                    self._front, MESSAGE.size, DESCRIPTORS, socket.MSG_CMSG_CLOEXEC
+                )
             except BlockingIOError:
                 return
             except ConnectionError:
@@ -85,22 +99,30 @@ class Launcher:
     def _begin(self, number: int, descriptors: list[int]) -> None:
         while True:
             if not self._spares:
-                self._make_ready()
+                self._make_ready(descriptors)
             pid, hatch = self._spares.pop(0)
             with contextlib.closing(hatch), contextlib.suppress(ConnectionError):  # somebody may have killed it
                 socket.send_fds(hatch, [BEGIN], descriptors)
                 break
         self._supervisors[pid] = number
+        self._begun_at = time.monotonic()
         for descriptor in descriptors:
             os.close(descriptor)
 
-    def _make_ready(self) -> None:
+    def _make_ready(self, held: Sequence[int] = ()) -> None:
+        """Fork a supervisor.
+
+        Args:
+            held: descriptors of a run, which come to it by its hatch: the command must not find them open.
+        """
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         launcher = os.getpid()
         pid = os.fork()
         if pid == 0:
             ours.close()
             self._front.close()
+            for descriptor in held:
+                os.close(descriptor)
             for _, hatch in self._spares:
                 hatch.close()
             supervise(theirs, launcher, self._launch)
@@ -161,11 +183,12 @@ def main() -> None:
     settings = tempfile.mkdtemp(prefix="openclaw-settings-")
     tempfile.tempdir = None  # what is forked has a folder of its own
     try:
-        copy_settings(settings)
+        bubblewrap.copy_settings(settings)
         path, *folders = sys.argv[1:]
         loaded = load(path) if path else ()
         launch = Launch(settings, tuple(programs(folders)), tuple(folders), can_make_read_only(settings), *loaded)
-        for network in (False, True):  # made once for all forks
+        bubblewrap.folders(), bubblewrap.links()  # made once for all forks, as the filters
+        for network in (False, True):
             with contextlib.suppress(OSError):  # a machine without it: orders that need it fail
                 filter_bytes(network=network)
         gc.collect()

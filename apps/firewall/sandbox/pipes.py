@@ -52,9 +52,9 @@ class PipedProcess:
         """Give what it said on its error stream so far: the beginning and the end."""
         return self._errors.kept()
 
-    async def follow(self, order: Mapping[str, Any]) -> None:
-        """Give the order and wait for the report. For `piped_process` only."""
-        await self._supervised.order(order)
+    async def follow(self) -> None:
+        """Wait for the report. For `piped_process` only."""
+        await self._supervised.hand_over()
         report = await self._supervised.report()
         self.how = report.get("ended", "lost")
         self.exit_code, self.signal = report.get("exit_code"), report.get("signal")
@@ -105,9 +105,9 @@ async def piped_process(
         held: what `order_of` takes, too.
     """
     order = order_of(argv, cwd=cwd, env=env, limits=limits, time_limit_s=time_limit_s, **held)
-    supervised = await Supervised.begin(forkserver(), has_input=True)
+    supervised = await Supervised.begin(forkserver(), {**order, "watch_s": WATCH_S}, has_input=True)
     process = PipedProcess(supervised, error_limit_bytes)
-    following = asyncio.create_task(process.follow({**order, "watch_s": WATCH_S}))
+    following = asyncio.create_task(process.follow())
     try:
         yield process
     finally:

@@ -17,12 +17,14 @@ from typing import Any, Literal, TypeAlias
 from apps.firewall.sandbox.bubblewrap import bubblewrap
 from apps.firewall.sandbox.forkserver import forkserver
 from apps.firewall.sandbox.landlock import confinement
+from apps.firewall.sandbox.leash import Leash
 from apps.firewall.sandbox.limits import Limits
 from apps.firewall.sandbox.seccomp import seccomp_problem
 from apps.firewall.sandbox.supervised import CHUNK_BYTES, Supervised
 
 PYTHON_SETTINGS = f"{sys.prefix}/pyvenv.cfg"
 PATIENCE_S = 15.0  # beyond the limit that the supervisor itself keeps: a launcher may have to start first
+RESERVING_WATCH_S = 0.1  # to count the memory of a dozen processes that share theirs takes a third of that
 INSTALLATION = str(Path(__file__).resolve().parents[3])
 
 Ended = Literal[
@@ -114,6 +116,7 @@ async def run_process(
     stdin: bytes | None = None,
     program: str = "",
     watch: Watch | None = None,
+    leash: Leash | None = None,
     **held: Any,
 ) -> ProcessResult:
     """Run a command without a shell, with nothing inherited, and wait until its whole tree has ended.
@@ -126,19 +129,24 @@ async def run_process(
         stdin: what it may read; an empty device when None.
         program: a Python file, run by the interpreter `argv[0]` in a fork that has it loaded, instead of `argv`.
         watch: is given each part of `stdout` and `stderr` as it comes, and returns what of it is kept.
+        leash: gets the way to the command, which reads what is written there and not `stdin`.
         held: what `order_of` takes, too.
     Raises:
         asyncio.CancelledError: the caller was cancelled; the tree is gone by then.
         LauncherError: nothing can be started here.
     """
     order = order_of(argv, cwd=cwd, env=env, limits=limits, time_limit_s=time_limit_s, forked=bool(program), **held)
+    if leash is not None:
+        order["terminal"] = leash.has_terminal
     temporary = order["temporary"]
     started = time.monotonic()
     server = forkserver(argv[0], program) if program else forkserver()
-    supervised = await Supervised.begin(server, has_input=stdin is not None)
-    run = _Run(supervised, output_limit_bytes, watch or _kept_whole)
+    has_terminal = leash is not None and leash.has_terminal
+    has_input = stdin is not None or leash is not None
+    supervised = await Supervised.begin(server, order, has_input=has_input, has_terminal=has_terminal)
+    run = _Run(supervised, output_limit_bytes, watch or _kept_whole, leash)
     try:
-        report = await run.follow(order, stdin, time_limit_s + PATIENCE_S)
+        report = await run.follow(stdin, time_limit_s + PATIENCE_S)
     finally:
         if Path(temporary).exists():  # the supervisor was killed, or could not
             await asyncio.shield(asyncio.to_thread(shutil.rmtree, temporary, ignore_errors=True))
@@ -154,13 +162,8 @@ def order_of(
     time_limit_s: float,
     executable: str | None = None,
     workspace: str | None = None,
-    readable: Sequence[str] = (),
-    writable: Sequence[str] = (),
-    closed: Sequence[str] = (),
-    network: bool = True,
-    isolated: bool = False,
-    uses_python: bool = False,
     forked: bool = False,
+    **held: Any,
 ) -> dict[str, Any]:
     """Write the order for a supervisor.
 
@@ -170,13 +173,8 @@ def order_of(
     Args:
         executable: absolute path of the file to run; `argv[0]` when None.
         workspace: folder below which it may do anything with files; `cwd` when None.
-        readable: further files and folders it may read.
-        writable: further folders it may do anything in; each must be there.
-        closed: folders that bubblewrap shows nobody, wherever they lie.
-        network: whether it has the server's network, or none at all.
-        isolated: bubblewrap holds it, in namespaces of its own, instead of Landlock.
-        uses_python: it needs this server's interpreter.
         forked: the launcher's program runs, and nothing is executed.
+        held: what `_confines` takes.
     """
     temporary = str(Path(tempfile.gettempdir(), f"openclaw-run-{secrets.token_hex(12)}").absolute())
     return {
@@ -186,17 +184,51 @@ def order_of(
         "env": {**env, "TMPDIR": temporary},
         "limits": asdict(limits),
         "time_limit_s": time_limit_s,
+        "workspace": os.path.realpath(workspace or cwd),
+        "temporary": temporary,
+        "forked": forked,
+        **_confines(**held),
+    }
+
+
+def _confines(
+    *,
+    readable: Sequence[str] = (),
+    writable: Sequence[str] = (),
+    closed: Sequence[str] = (),
+    network: bool = True,
+    isolated: bool = False,
+    uses_python: bool = False,
+    own_network: bool = False,
+    mounts: Sequence[tuple[str, str]] = (),
+    reserves: bool = False,
+) -> dict[str, Any]:
+    """Write the part of an order that says what holds the command, and what it may use.
+
+    Args:
+        readable: further files and folders it may read.
+        writable: further folders it may do anything in; each must be there.
+        closed: folders that bubblewrap shows nobody, wherever they lie.
+        network: whether it has the server's network, or none at all.
+        isolated: bubblewrap holds it, in namespaces of its own, instead of Landlock.
+        uses_python: it needs this server's interpreter.
+        own_network: where bubblewrap holds it, it may use a loopback of its own, which leads nowhere else.
+        mounts: folders of ours, and where bubblewrap shows each, read-only (`bubblewrap.PLACES`).
+        reserves: it reserves far more address space than it uses, so that only the memory its tree has is limited.
+    """
+    return {
         "abi": confinement().abi,
         "seccomp": not seccomp_problem(),
         "bubblewrap": bubblewrap() if isolated else "",
-        "workspace": os.path.realpath(workspace or cwd),
-        "temporary": temporary,
         "uses_python": uses_python,
         "readable": [PYTHON_SETTINGS, *readable],
         "writable": list(writable),
         "closed": [INSTALLATION, *closed],
         "network": network,
-        "forked": forked,
+        "own_network": own_network,
+        "mounts": [list(each) for each in mounts],
+        "reserves": reserves,
+        **({"watch_s": RESERVING_WATCH_S} if reserves else {}),
     }
 
 
@@ -217,24 +249,27 @@ def _result(report: Mapping[str, Any], run: "_Run", started: float) -> ProcessRe
 class _Run:
     """One supervisor and the streams of its command."""
 
-    def __init__(self, supervised: Supervised, output_limit_bytes: int, watch: Watch) -> None:
+    def __init__(self, supervised: Supervised, output_limit_bytes: int, watch: Watch, leash: Leash | None) -> None:
         self.supervised = supervised
         self._watch = watch
+        self._leash = leash
         self.stdout = Capture(output_limit_bytes)
         self.stderr = Capture(output_limit_bytes)
 
-    async def follow(self, order: dict[str, Any], stdin: bytes | None, patience_s: float) -> dict[str, Any]:
-        """Give the order, carry the streams, and take the report; `{}` when there is none."""
+    async def follow(self, stdin: bytes | None, patience_s: float) -> dict[str, Any]:
+        """Carry the streams, and take the report; `{}` when there is none."""
         try:
             async with asyncio.timeout(patience_s):
-                return await self._carry(order, stdin)
+                return await self._carry(stdin)
         except TimeoutError:
             return {}
         finally:
             await asyncio.shield(self.supervised.end())
 
-    async def _carry(self, order: dict[str, Any], stdin: bytes | None) -> dict[str, Any]:
-        await self.supervised.order(order)
+    async def _carry(self, stdin: bytes | None) -> dict[str, Any]:
+        await self.supervised.hand_over()
+        if self._leash is not None:
+            self._leash.hold(self.supervised)
         async with asyncio.TaskGroup() as streams:
             streams.create_task(self._feed(stdin))
             streams.create_task(_drain(self.supervised.stdout, self.stdout, partial(self._watch, "stdout")))
@@ -244,7 +279,7 @@ class _Run:
 
     async def _feed(self, stdin: bytes | None) -> None:
         pipe = self.supervised.stdin
-        if pipe is None:
+        if pipe is None or self._leash is not None:
             return
         with contextlib.suppress(BrokenPipeError, ConnectionError):  # the command need not read
             pipe.write(stdin or b"")

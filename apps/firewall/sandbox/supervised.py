@@ -2,17 +2,50 @@
 
 import asyncio
 import contextlib
+import errno
 import json
 import os
 import socket
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from apps.firewall.sandbox.forkserver import Forkserver
+from apps.firewall.sandbox.terminal import open_terminal
 
 GRACE_S = 3.0
 CHUNK_BYTES = 65536
+
+
+class _Reading(asyncio.StreamReaderProtocol):
+    """Takes the end of a terminal, which the system tells as an error, for the end that it is."""
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(None if isinstance(exc, OSError) and exc.errno == errno.EIO else exc)
+
+
+class Ends(NamedTuple):
+    """Descriptors of the streams of one command: ours, -1 for none, and the three that it gets."""
+
+    out: int
+    err: int
+    writing: int
+    given: tuple[int, int, int]
+
+    @property
+    def kept(self) -> list[int]:
+        return [each for each in (self.out, self.err, self.writing) if each >= 0]
+
+
+def _pipes(*, has_input: bool) -> Ends:
+    reading, writing = os.pipe() if has_input else (os.open(os.devnull, os.O_RDONLY), -1)
+    (out, out_writing), (err, err_writing) = os.pipe(), os.pipe()
+    return Ends(out, err, writing, (reading, out_writing, err_writing))
+
+
+def _terminal() -> Ends:
+    ours, theirs = open_terminal()
+    return Ends(ours, -1, os.dup(ours), (theirs, theirs, theirs))
 
 
 class Supervised:
@@ -22,10 +55,11 @@ class Supervised:
         stdin: None for a command that has an empty device.
     """
 
-    def __init__(self, server: Forkserver, number: int, control: socket.socket) -> None:
+    def __init__(self, server: Forkserver, number: int, control: socket.socket, unsent: bytes) -> None:
         self._server = server
         self._number = number
         self._control = control
+        self._unsent = unsent
         self._received = bytearray()
         self._reported = asyncio.Event()
         self._listening = asyncio.create_task(self._listen())
@@ -35,36 +69,48 @@ class Supervised:
         self._transports: list[asyncio.BaseTransport] = []
 
     @classmethod
-    async def begin(cls, server: Forkserver, *, has_input: bool) -> "Supervised":
-        """Have a supervisor forked; it waits for its order.
+    async def begin(
+        cls, server: Forkserver, order: Mapping[str, Any], *, has_input: bool, has_terminal: bool = False
+    ) -> "Supervised":
+        """Have a supervisor forked, and tell it what to run; of a long order `hand_over` brings the rest.
 
+        Args:
+            has_terminal: the command's streams are a terminal of its own, and all it says comes as `stdout`.
         Raises:
             LauncherError: it cannot be.
         """
+        line = json.dumps(order).encode() + b"\n"
         ours, theirs = socket.socketpair()
-        reading, writing = os.pipe() if has_input else (os.open(os.devnull, os.O_RDONLY), -1)
-        (out, out_writing), (err, err_writing) = os.pipe(), os.pipe()
-        kept = [out, err, *([writing] if has_input else [])]
+        ours.setblocking(False)
+        sent = ours.send(line)  # it finds its order there, and begins while we open our ends
+        ends = _terminal() if has_terminal else _pipes(has_input=has_input)
         try:
-            number = server.begin(theirs.fileno(), (reading, out_writing, err_writing))
+            number = server.begin(theirs.fileno(), ends.given)
         except BaseException:
             ours.close()
-            for descriptor in kept:
+            for descriptor in ends.kept:
                 os.close(descriptor)
             raise
         finally:
             theirs.close()
-            for descriptor in (reading, out_writing, err_writing):
+            for descriptor in set(ends.given):
                 os.close(descriptor)
-        ours.setblocking(False)
-        begun = cls(server, number, ours)
-        await begun._open(out, err, writing)
+        begun = cls(server, number, ours, line[sent:])
+        try:
+            await begun._open(ends.out, ends.err, ends.writing)
+        except BaseException:
+            await asyncio.shield(begun.end())
+            raise
         return begun
 
     async def _open(self, out: int, err: int, writing: int) -> None:
         loop = asyncio.get_running_loop()
+        if err < 0:
+            self.stderr.feed_eof()
         for stream, descriptor in ((self.stdout, out), (self.stderr, err)):
-            made = partial(asyncio.StreamReaderProtocol, stream)
+            if descriptor < 0:
+                continue
+            made = partial(_Reading, stream)
             transport, _ = await loop.connect_read_pipe(made, os.fdopen(descriptor, "rb", 0))
             self._transports.append(transport)
         if writing < 0:
@@ -73,10 +119,12 @@ class Supervised:
         self._transports.append(pipe)
         self.stdin = asyncio.StreamWriter(pipe, flow, None, loop)
 
-    async def order(self, order: Mapping[str, Any]) -> None:
-        """Tell it what to run."""
+    async def hand_over(self) -> None:
+        """Send what of the order has not gone yet."""
+        if not self._unsent:
+            return
         with contextlib.suppress(ConnectionError):  # it was killed; there will be no report
-            await asyncio.get_running_loop().sock_sendall(self._control, json.dumps(order).encode() + b"\n")
+            await asyncio.get_running_loop().sock_sendall(self._control, self._unsent)
 
     async def report(self) -> dict[str, Any]:
         """Wait for what it says when its tree is gone; `{}` when it was killed."""
@@ -84,10 +132,14 @@ class Supervised:
         report: dict[str, Any] = json.loads(self._received) if self._received.endswith(b"\n") else {}
         return report
 
-    async def end(self) -> None:
-        """Have it end its tree, insist when it does not, and let go of it."""
+    def ask_to_end(self) -> None:
+        """Have it end its tree; it reports that when it has."""
         with contextlib.suppress(OSError):
             self._control.shutdown(socket.SHUT_WR)
+
+    async def end(self) -> None:
+        """Have it end its tree, insist when it does not, and let go of it."""
+        self.ask_to_end()
         try:
             for _ in range(2):
                 if (await asyncio.wait([self._listening], timeout=GRACE_S))[0]:

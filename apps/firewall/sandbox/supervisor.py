@@ -16,7 +16,7 @@ import socket
 import sys
 import time
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from apps.firewall.sandbox.command import STREAMS, Launch, Order, become
 from apps.firewall.sandbox.kernel import PR_SET_CHILD_SUBREAPER, PR_SET_DUMPABLE, PR_SET_PDEATHSIG, prctl
@@ -25,6 +25,7 @@ from apps.firewall.sandbox.tree import end_tree, exceeded, reap, usage_of
 POLL_S = 0.02
 ENDING = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
 AWAITED = {*ENDING, signal.SIGCHLD, signal.SIGIO}
+SAID_BYTES = 65536
 HIGHEST_SIGNAL = 64
 BY_SIGNAL = 128
 DESCRIPTORS = 1 + STREAMS
@@ -44,28 +45,45 @@ def supervise(hatch: socket.socket, launcher: int, launch: Launch) -> NoReturn:
         prctl(PR_SET_DUMPABLE, 0)  # a command of the same user cannot trace us where the kernel does not confine it
         if os.getppid() != launcher:
             os._exit(1)  # it died before we could ask to be told
-        main, orders = make_ready(hatch, launch)
+        main = make_ready(hatch, launch)
         warm_up()
-        _, descriptors, _, _ = socket.recv_fds(hatch, 1, DESCRIPTORS)
+        _, descriptors, _, _ = socket.recv_fds(hatch, 1, DESCRIPTORS, socket.MSG_CMSG_CLOEXEC)
         if len(descriptors) != DESCRIPTORS:
             os._exit(0)  # the launcher ends, and nothing was asked of us
-        serve(socket.socket(fileno=descriptors[0]), descriptors[1:], main, orders)
+        serve(socket.socket(fileno=descriptors[0]), descriptors[1:], main)
     except BaseException:  # noqa: BLE001 - nothing may run on as a copy of the launcher
         sys.excepthook(*sys.exc_info())
     finally:
         os._exit(0)
 
 
-def make_ready(hatch: socket.socket, launch: Launch) -> tuple[int, socket.socket]:
+class Main(NamedTuple):
+    """The process that will be the command.
+
+    Args:
+        orders: takes the order to it.
+        status: a pipe; what bubblewrap says of the command's end.
+    """
+
+    pid: int
+    orders: socket.socket
+    status: int
+
+
+def make_ready(hatch: socket.socket, launch: Launch) -> Main:
     """Fork the process that will be the command, ahead of its order."""
     ours, theirs = socket.socketpair()
+    status, saying = os.pipe()
     pid = os.fork()
     if pid == 0:
         ours.close()
         hatch.close()
-        become(theirs, launch)
+        os.close(status)
+        become(theirs, launch, saying)
     theirs.close()
-    return pid, ours
+    os.close(saying)
+    os.set_blocking(status, False)
+    return Main(pid, ours, status)
 
 
 def warm_up() -> None:
@@ -74,53 +92,48 @@ def warm_up() -> None:
     exceeded(json.loads(json.dumps(limits)))
 
 
-def serve(control: socket.socket, streams: list[int], main: int, orders: socket.socket) -> None:
+def serve(control: socket.socket, streams: list[int], main: Main) -> None:
     """Carry out the one order and report."""
-    control.set_inheritable(False)
-    order = read_order(control)
-    fcntl.fcntl(control, fcntl.F_SETOWN, os.getpid())
-    fcntl.fcntl(control, fcntl.F_SETFL, fcntl.fcntl(control, fcntl.F_GETFL) | os.O_ASYNC)
-    report = run(order, control, streams, (main, orders))
+    line = read_line(control)
+    order: Order = json.loads(line)
+    report = run(order, line, control, streams, main)
     with contextlib.suppress(OSError):  # nobody may want it any more
         control.sendall(json.dumps(report).encode() + b"\n")
     with contextlib.suppress(OSError, RecursionError):  # whoever started us looks whether it is gone
         remove(Path(order["temporary"]))
 
 
-def read_order(control: socket.socket) -> Order:
+def read_line(control: socket.socket) -> bytes:
     received = b""
     while not received.endswith(b"\n"):
         part = control.recv(65536)
         if not part:
             os._exit(1)
         received += part
-    order: Order = json.loads(received)
-    return order
+    return received
 
 
-def run(order: Order, control: socket.socket, streams: list[int], ready: tuple[int, socket.socket]) -> Report:
-    """Carry out an order, and return the report."""
-    main, orders = ready
+def run(order: Order, line: bytes, control: socket.socket, streams: list[int], main: Main) -> Report:
+    """Carry out an order, which is `line` as it came, and return the report."""
     try:
-        Path(order["temporary"]).mkdir(0o700)
+        os.mkdir(order["temporary"], 0o700)  # noqa: PTH102 - each run waits
     except OSError as exc:
         return {"ended": "not_started", "error": exc.strerror or "unknown"}
-    trouble = start(order, streams, orders)
+    trouble = start(line, streams, main.orders)
     if trouble:
-        end_tree(main)
+        end_tree(main.pid)
         return trouble
-    ended, status = watch(main, order, control)
-    end_tree(main)
+    ended, status = watch(main.pid, order, control)
+    end_tree(main.pid)
     report: Report = {"ended": ended, "cpu_ms": int(usage_of([]).cpu_s * 1000)}
     if order["bubblewrap"]:
-        told = words_of_bubblewrap(Path(f"{order['temporary']}.status"))
+        told = words_of_bubblewrap(main.status)
         return report if status is None else {**report, **how_wrapped_ended(told, status)}
     return report if status is None else {**report, **how_ended(status)}
 
 
-def start(order: Order, streams: list[int], orders: socket.socket) -> Report:
+def start(line: bytes, streams: list[int], orders: socket.socket) -> Report:
     """Hand the order on; return why it did not begin, empty when it has."""
-    line = json.dumps(order).encode() + b"\n"
     with contextlib.suppress(ConnectionError):  # it has ended before its order: the answer says nothing, then
         sent = socket.send_fds(orders, [line], streams)
         if sent < len(line):
@@ -135,6 +148,8 @@ def start(order: Order, streams: list[int], orders: socket.socket) -> Report:
 
 def watch(main: int, order: Order, control: socket.socket) -> tuple[str, int | None]:
     """Wait for the end of the main process, or for a reason to end it."""
+    fcntl.fcntl(control, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(control, fcntl.F_SETFL, fcntl.fcntl(control, fcntl.F_GETFL) | os.O_ASYNC)
     deadline = time.monotonic() + order["time_limit_s"]
     pause = order.get("watch_s", POLL_S)
     written = usage_of([]).written_bytes
@@ -164,13 +179,12 @@ def how_ended(status: int) -> Report:
     return {"exit_code": os.WEXITSTATUS(status)}
 
 
-def words_of_bubblewrap(path: Path) -> list[Report]:
+def words_of_bubblewrap(status: int) -> list[Report]:
     try:
-        text = path.read_text(encoding="ascii")
-        path.unlink()
-    except OSError:
+        said = os.read(status, SAID_BYTES)
+    except BlockingIOError:
         return []
-    return [json.loads(line) for line in text.splitlines()]
+    return [json.loads(line) for line in said.splitlines()]
 
 
 def how_wrapped_ended(told: list[Report], status: int) -> Report:

@@ -7,6 +7,7 @@ Source: POSIX Shell Command Language, sections 2.2 and 2.3.
 import unicodedata
 
 from apps.firewall.engine.exec_policy.line import CommandLine, Evidence, names
+from apps.firewall.shell.reader import READER
 
 SPECIAL = frozenset(";&|<>()$`*?[]{}\n\r")
 SPECIAL_IN_QUOTES = frozenset("$`")
@@ -142,4 +143,10 @@ def read_line(text: str) -> CommandLine:
         return CommandLine(text=text, argv=(), unreadable="it holds a NUL character")
     reader = _Reader(text.strip(" \t\n\r"))
     reader.read()
-    return CommandLine(text=text, argv=tuple(reader.words), syntax=tuple(reader.found), unreadable=reader.unreadable)
+    return CommandLine(
+        text=text,
+        argv=tuple(reader.words),
+        syntax=tuple(reader.found),
+        unreadable=reader.unreadable,
+        shell=READER,
+    )

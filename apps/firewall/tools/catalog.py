@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from apps.firewall.tools.aliases import OLDER
-from apps.firewall.tools.builtin import apply_patch, edit, read, write
+from apps.firewall.tools.builtin import apply_patch, edit, process, read, write
 from apps.firewall.tools.builtin import exec as exec_tool
 from apps.firewall.tools.definition import Definition, JsonObject
 from apps.firewall.tools.running import Command, Place, ToolOutcome
@@ -32,4 +32,5 @@ BUILTINS: Final[dict[str, BuiltinTool]] = {
     "edit": BuiltinTool(edit.DEFINITION, edit.run, {OLDER: edit.OLDER_DEFINITION}),
     "apply_patch": BuiltinTool(apply_patch.DEFINITION, apply_patch.run),
     "exec": BuiltinTool(exec_tool.DEFINITION, exec_tool.run),
+    "process": BuiltinTool(process.DEFINITION, process.run),
 }

@@ -105,7 +105,12 @@ def failure(stage: str, code: str, message: str) -> Answer:
 
 def describe(order: Answer, answers: Answers) -> None:
     """Describe the places of `items`, or those that installed packages name; a line for each, in their order."""
-    items = entry_points(order["group"], order["folders"]) if "group" in order else order["items"]
+    if "group" in order:
+        from apps.firewall.tools.authoring.entry_points import entry_points
+
+        items = entry_points(order["group"], order["folders"])
+    else:
+        items = order["items"]
     answers.send({"items": items if "group" in order else len(items)})
     deadline = time.monotonic() + order["time_limit_s"]
     position = 0
@@ -116,27 +121,6 @@ def describe(order: Answer, answers: Answers) -> None:
             position += 1
         else:
             position = Worker(items, position, order, answers).follow(deadline)
-
-
-def entry_points(group: str, folders: list[str]) -> list[Answer]:
-    """List what installed packages name as tools, each with the package's own requirements."""
-    from importlib import metadata
-
-    found: dict[str, Answer] = {}
-    for distribution in metadata.distributions():
-        for entry in distribution.entry_points:
-            named = f"{distribution.name}:{entry.name}"
-            if entry.group == group and named not in found and f"{named}{distribution.version}".isprintable():
-                where = str(distribution.locate_file(""))
-                found[named] = {
-                    "key": entry.name,
-                    "module": entry.module,
-                    "attribute": entry.attr,
-                    "dependencies": distribution.requires or [],
-                    "folder": next((each for each in folders if os.path.realpath(each) == os.path.realpath(where)), ""),
-                    "facts": {"package": distribution.name, "release": distribution.version},
-                }
-    return [found[key] for key in sorted(found)]
 
 
 class Worker:

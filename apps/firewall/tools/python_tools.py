@@ -5,8 +5,6 @@ import contextlib
 import hashlib
 import json
 import os
-import re
-import signal
 import sys
 import tempfile
 import time
@@ -22,7 +20,7 @@ from apps.firewall.sandbox.process import ProcessResult, run_process
 from apps.firewall.tools.definition import JsonObject, SandboxNeeds
 from apps.firewall.tools.executors import PythonExecutor
 from apps.firewall.tools.loading import Kept
-from apps.firewall.tools.remote_json import plain_text
+from apps.firewall.tools.python_answers import ending_of, outcome_of
 from apps.firewall.tools.running import ToolOutcome
 from apps.firewall.tools.sandboxing import Allowance, Sandbox, SandboxRefusedError, Terms
 from apps.firewall.tools.sifting import NewsSift
@@ -44,8 +42,6 @@ DESCRIPTIONS_LIMIT_BYTES: Final = 80 * 1024 * 1024
 ANSWER_LIMIT_BYTES: Final = 20 * 1024 * 1024
 LARGE_ANSWER_BYTES: Final = 256 * 1024
 FEW: Final = 20
-MESSAGE_LETTERS: Final = 2000
-ERROR_CODE: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 
 class FolderRefusedError(FirewallError):
@@ -215,8 +211,8 @@ class PythonTools:
             terms=terms,
         )
         if len(ran.stdout.head) + len(ran.stdout.tail) < LARGE_ANSWER_BYTES:
-            return _outcome(ran, timeout_s)
-        return await asyncio.to_thread(_outcome, ran, timeout_s)
+            return outcome_of(ran, timeout_s)
+        return await asyncio.to_thread(outcome_of, ran, timeout_s)
 
     def terms(self, needs: SandboxNeeds | None) -> Terms:
         """Fix what a tool is held to.
@@ -263,9 +259,9 @@ class PythonTools:
             )
         header, *lines = (ran.stdout.head + ran.stdout.tail).split(b"\n")[:-1] or [b""]
         if ran.stdout.dropped or not header:
-            raise HostError(f"the process that describes tools did not start: {_told(ran)}")
+            raise HostError(f"the process that describes tools did not start: {ending_of(ran)}")
         items = _read_line(header)["items"] if "group" in order else order["items"]
-        return items, lines[: len(items)], _told(ran)
+        return items, lines[: len(items)], ending_of(ran)
 
     async def _start(self, order: JsonObject, folders: list[str], *, terms: Terms, **how: Any) -> ProcessResult:
         """Run the host: as a fork of one that is loaded already, or in bubblewrap, where there is nothing to fork."""
@@ -368,51 +364,3 @@ def _read_line(line: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         answer = None
     return answer if isinstance(answer, dict) else {}
-
-
-def _outcome(ran: ProcessResult, timeout_s: float) -> ToolOutcome:
-    """Read an answer; one that is whole counts, however the process ended after it."""
-    answer = _answer_in(ran)
-    if answer is not None and isinstance(answer.get("result"), dict):
-        return ToolOutcome(result=answer["result"])
-    if answer is not None and isinstance(answer.get("error"), dict):
-        return ToolOutcome(ended="failed", error=_error(answer["error"]))
-    code, message = _ending(ran, timeout_s)
-    stderr = ran.stderr.text()[-2000:]
-    result = {"stderr": stderr} if stderr.strip() else None
-    ended = "unknown" if ran.ended == "lost" else "failed"
-    return ToolOutcome(ended=ended, result=result, error={"code": code, "message": message})
-
-
-def _error(said: Mapping[str, Any]) -> dict[str, str]:
-    """Read an error; the process writes what it wants, whatever the program in it would have written."""
-    code, message = said.get("code"), said.get("message")
-    is_code = isinstance(code, str) and ERROR_CODE.fullmatch(code)
-    return {
-        "code": str(code) if is_code else "tool_failed",
-        "message": plain_text(message, MESSAGE_LETTERS) or "the tool says that it failed",
-    }
-
-
-def _answer_in(ran: ProcessResult) -> dict[str, Any] | None:
-    try:
-        answer = json.loads(ran.stdout.head + ran.stdout.tail) if not ran.stdout.dropped else None
-    except (ValueError, RecursionError):
-        return None
-    return answer if isinstance(answer, dict) else None
-
-
-def _ending(ran: ProcessResult, timeout_s: float) -> tuple[str, str]:
-    if ran.ended == "timed_out":
-        return "tool_timed_out", f"the tool was ended after {timeout_s:g} seconds"
-    if ran.signal == signal.SIGXCPU:
-        return "tool_cpu_limit", "the tool was ended: it computed for too long"
-    if ran.ended == "ended":
-        return "tool_crashed", f"the tool's process ended without an answer: {_told(ran)}"
-    return f"tool_{ran.ended}", f"the tool did not finish: {_told(ran)}"
-
-
-def _told(ran: ProcessResult) -> str:
-    if ran.ended != "ended":
-        return f"{ran.ended}: {ran.error}" if ran.error else ran.ended
-    return f"signal {ran.signal}" if ran.signal is not None else f"exit code {ran.exit_code}"

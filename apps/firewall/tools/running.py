@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from apps.firewall.sandbox.limits import Limits
 from apps.firewall.tools.definition import JsonObject
+
+if TYPE_CHECKING:
+    from apps.firewall.tools.background.ports import Background, Commands
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +21,9 @@ class Place:
         limits: for every process it starts.
         wall_s: seconds that a call may take.
         held: further arguments of `run_process` for commands, which say what holds them.
+        command_timeout_s: seconds that a command may take whose call says nothing; 0 for its tool's own.
+        background: the leave of this call to let its command run on; None for none.
+        commands: those that the session of this call has in the background.
     """
 
     root: str
@@ -25,6 +31,9 @@ class Place:
     limits: Limits = field(default_factory=Limits)
     wall_s: float = 60.0
     held: Mapping[str, Any] = field(default_factory=dict)
+    command_timeout_s: int = 0
+    background: "Background | None" = None
+    commands: "Commands | None" = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,11 +44,13 @@ class Command:
         argv: arguments, the name of the program first.
         executable: real path of the file.
         cwd: absolute path of the folder it starts in.
+        env: its whole environment; empty for the one that every command has.
     """
 
     argv: tuple[str, ...]
     executable: str
     cwd: str
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import transaction
 
 from apps.approvals.models import Approval
-from apps.approvals.services import approval_claim, approval_finish
+from apps.approvals.running import approval_claim, approval_finish
 from apps.audit.chain import storable
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.services import entry_record

@@ -13,6 +13,9 @@ from django.db import InterfaceError, OperationalError
 from apps.firewall.errors import FirewallError
 from apps.gateway.counters import counters
 from apps.gateway.lifecycle import Gateway, gateway
+from apps.gateway.openclaw import asking, presence, reporting
+from apps.gateway.rpc.http import answering
+from apps.gateway.rpc.methods import METHODS
 from apps.gateway.runtime_api import approvals, calls, decisions, tools, turns
 from apps.gateway.runtime_api.http import Problem, Receive, Request, Scope, Send, answer, problem_of
 from apps.gateway.tokens import TokenGrant
@@ -43,7 +46,14 @@ ROUTES: tuple[Route, ...] = (
     _route("/api/v1/tools", {"GET": tools.offer}),
     _route("/api/v1/turns", {"POST": turns.make}),
     _route("/api/v1/approvals/{id}/wait", {"GET": approvals.wait}),
+    _route("/api/v1/openclaw/calls", {"POST": asking.ask}),
+    _route("/api/v1/openclaw/calls/{id}", {"GET": asking.wait, "DELETE": asking.withdraw}),
+    _route("/api/v1/openclaw/calls/{id}/outcome", {"POST": reporting.outcome}),
+    _route("/api/v1/openclaw/ungoverned", {"POST": reporting.ungoverned}),
+    _route("/api/v1/openclaw/heartbeat", {"POST": presence.heartbeat}),
+    *(_route(f"/api/v1/rpc/{name}", {"POST": answering(name)}) for name in METHODS),
 )
+ENROL = "/api/v1/openclaw/enrol"  # who comes here has no token yet
 _EXACT = {route.path: route for route in ROUTES if "{" not in route.path}
 
 
@@ -74,6 +84,8 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 async def _dispatch(request: Request) -> Answer:
+    if request.scope["path"] == ENROL and request.method == "POST":
+        return await presence.enrol(request)
     route, identifier = _find(request.scope["path"])
     endpoint = route.methods.get(request.method)
     if endpoint is None:

@@ -10,6 +10,7 @@ from apps.firewall.engine.permissions import PermissionAnswer
 from apps.firewall.engine.snapshot import Snapshot
 from apps.firewall.runtime.permitting import asks, caller_in, permission_answers
 from apps.firewall.runtime.ports import Standing
+from apps.firewall.runtime.stages.halt import CODE, told
 from apps.firewall.runtime.stages.permissions import MISSING
 from apps.gateway.counters import counters
 from apps.gateway.database import in_database
@@ -36,7 +37,9 @@ async def ask(current: Gateway, grant: TokenGrant, request: Request, _: str) -> 
     missing = partial(_missing, grant.actor, role)
 
     def answer(asker: Asker) -> dict[str, Any]:
-        return _answer(snapshot, asker, may_explain, partial(current.tool_states.standing, environment), missing)
+        standing = partial(current.tool_states.standing, environment)
+        answered = _answer(snapshot, asker, may_explain, standing, missing)
+        return _halted(current, environment, asker, answered) if answered["allowed"] else answered
 
     if "decisions" not in body:
         details: Details = []
@@ -49,6 +52,18 @@ async def ask(current: Gateway, grant: TokenGrant, request: Request, _: str) -> 
         "decisions": [answer(asker) for asker in askers],
         "snapshot": _digest(snapshot),
     }
+
+
+def _halted(current: Gateway, environment: str, asker: Asker, answer: dict[str, Any]) -> dict[str, Any]:
+    """Take back a yes to what the kill switch stopped; say where every call waits for a person."""
+    halt = current.halts.meets(environment, asker.context, agent=asker.agent, tool=asker.tool)
+    if halt is None:
+        return answer
+    if halt.state == "stopped":
+        counters.add("decisions.stopped")
+        return {"tool": asker.tool, "allowed": False, "reason": CODE, "message": told(halt)}
+    warning = {"path": "", "code": "every_call_asks", "message": told(halt)}
+    return answer | {"warnings": [*answer.get("warnings", []), warning]}
 
 
 def _askers(grant: TokenGrant, batch: Any) -> list[Asker]:

@@ -2,7 +2,10 @@
 
 from typing import Any
 
-from apps.gateway.runtime_api.openapi_schemas import CONTEXT, ENVIRONMENT, SCHEMAS, SPEAKER
+from apps.gateway.openclaw import openapi as openclaw
+from apps.gateway.rpc import openapi as rpc
+from apps.gateway.runtime_api.openapi_schemas import CONTEXT, ENVIRONMENT, SPEAKER
+from apps.gateway.runtime_api.openapi_schemas import SCHEMAS as OWN_SCHEMAS
 
 __all__ = ["PATHS", "SCHEMAS"]
 
@@ -73,7 +76,10 @@ AFTER = _query("after", "Answer also when there are news with a higher number.",
 DONE = ("How the call ended.", "AgentCall")
 OPEN = ("The call is queued, runs, or waits for a person.", "AgentCallOpen")
 
+SCHEMAS: dict[str, Any] = OWN_SCHEMAS | rpc.SCHEMAS | openclaw.SCHEMAS
 PATHS: dict[str, Any] = {
+    **rpc.paths(_operation, _responses, _content),
+    **openclaw.paths(_operation, _responses, _content),
     "/api/v1/decisions": {
         "post": _operation(
             "decisions_ask",

@@ -85,6 +85,25 @@ WARNINGS = {
     },
 }
 
+MISTAKE_EXAMPLE = {
+    "code": "parameter_validation_failed",
+    "message": "the parameters of `read` have 1 mistake",
+    "details": [{"path": "path", "code": "required_field_missing", "message": "is required"}],
+}
+PERMISSION_EXAMPLE = {
+    "code": "permission_missing",
+    "message": "the tool `orders_query` may not run: "
+    "`db:read` is granted to this caller, but not for the database `hr`",
+    "details": [
+        {
+            "path": "",
+            "code": "permission_missing",
+            "message": "`db:read` is granted to this caller, but not for the database `hr`: "
+            "needs a grant of `db:read` to the agent `support-bot` for the database `hr`",
+        }
+    ],
+}
+
 SCHEMAS: dict[str, Any] = {
     "AgentContext": CONTEXT,
     "AgentProblem": {
@@ -103,6 +122,7 @@ SCHEMAS: dict[str, Any] = {
                 },
             },
         },
+        "examples": [MISTAKE_EXAMPLE, PERMISSION_EXAMPLE],
     },
     "AgentDecisionRequest": {
         "type": "object",
@@ -128,7 +148,10 @@ SCHEMAS: dict[str, Any] = {
         "properties": {
             "tool": {"type": "string"},
             "allowed": {"type": "boolean"},
-            "reason": {"type": "string", "examples": ["allowed", "not_offered", "no_publication", "tool_disabled"]},
+            "reason": {
+                "type": "string",
+                "examples": ["allowed", "not_offered", "no_publication", "tool_disabled", "permission_missing"],
+            },
             "snapshot": {"type": ["string", "null"], "description": "Digest of the snapshot that decided."},
             "warnings": WARNINGS,
             **{
@@ -307,6 +330,13 @@ SCHEMAS |= {
             "stream": {"type": "string", "description": "The text of its server-sent events."},
             **RUN,
             "wait_ms": {"type": "integer", "minimum": 0, "maximum": 30000, "default": 30000},
+            "on_disconnect": {
+                "type": "string",
+                "enum": ["cancel", "continue"],
+                "default": "continue",
+                "description": "What becomes of calls of the turn when its caller goes away before any answer: "
+                "`cancel` ends those that run, and begins none of the others.",
+            },
             "text_limit": {
                 "type": "integer",
                 "minimum": 0,

@@ -16,7 +16,7 @@ from apps.approvals.selectors import approval_of_call
 from apps.audit.rows import CallRecord
 from apps.audit.selectors import call_record
 from apps.events.waiters import Watch, waiters
-from apps.firewall.identifiers import show_id
+from apps.firewall.identifiers import read_id, show_id
 from apps.firewall.runtime.call import NOT_FOUND, Call, CallResult, Judgement
 from apps.gateway.counters import counters
 from apps.gateway.database import in_database
@@ -79,7 +79,9 @@ async def perform(
         )
         if bound != call.id:
             await _until_on_record(bound)
-            return Performed(bound, *await follow(current, grant, bound, deadline))
+            followed = Performed(bound, *await follow(current, grant, bound, deadline))
+            joined = _joined(followed.content)
+            return followed if joined is None else Performed(joined, *await follow(current, grant, joined, deadline))
     task = current.desk.start(call)
     if gone is None:
         return await _answer(current, grant, call, task, deadline)
@@ -111,6 +113,8 @@ async def _answer(
     if not await _is_done_or_on_record(task, call.id):
         return Performed(call.id, 202, {"id": show_id("call", call.id), "status": "running"})
     result = task.result()
+    if result.joined is not None:
+        return Performed(result.joined, *await follow(current, grant, result.joined, deadline))
     if result.status == "queued" and time.monotonic() >= deadline:
         return Performed(call.id, 202, {"id": show_id("call", call.id), "status": "queued"})
     if result.asked is None and result.status != "queued":
@@ -129,6 +133,12 @@ async def _until_on_record(call_id: UUID) -> None:
         if time.monotonic() > until:
             raise IdempotencyConflictError("the call of this key left no record and did not run: use another key")
         await asyncio.sleep(0.05)
+
+
+def _joined(content: dict[str, Any]) -> UUID | None:
+    """Find the call that this one joined instead of asking a person again."""
+    error = content.get("error") or {}
+    return read_id("call", error["details"][0]["message"]) if error.get("code") == "call_joined" else None
 
 
 def _is_unknown(call_id: UUID) -> bool:

@@ -14,6 +14,7 @@ REFUSALS = {
     "denied": "a person denied it",
     "expired": "nobody answered in time, which counts as denied",
     "cancelled": "the request was withdrawn",
+    "superseded": "the request could not be answered as it stood any more, ask again",
 }
 
 
@@ -53,7 +54,9 @@ def _shown(result: Any, facts: Mapping[str, Any]) -> Any:
 
 def _is_refusal(record: CallRecord) -> bool:
     """Say whether a person, or nobody's answer, kept the call from running; one that was ended is `cancelled`."""
-    return record.status == "expired" or (record.status == "cancelled" and record.approval_state == "cancelled")
+    return record.status in {"expired", "superseded"} or (
+        record.status == "cancelled" and record.approval_state == "cancelled"
+    )
 
 
 def _refusal(approval: Approval | None) -> dict[str, Any] | None:

@@ -25,7 +25,9 @@ from apps.firewall.tools.model_calls import TEXT_LIMIT, CallAnswer, ModelCall, R
 from apps.firewall.tools.wire_names import tool_behind
 from apps.gateway.lifecycle import Gateway
 from apps.gateway.runtime_api.calls import WAIT_LIMIT_MS
+from apps.gateway.runtime_api.deferring import read_disconnect
 from apps.gateway.runtime_api.http import Problem, Request, mistakes
+from apps.gateway.runtime_api.leaving import Departure, departure_of
 from apps.gateway.runtime_api.performing import Performed, perform
 from apps.gateway.runtime_api.reading import Details, environment_of, read_key, read_run, require, whole_number
 from apps.gateway.runtime_api.speaking import MEMBERS, Speaker, read_speaker
@@ -37,7 +39,7 @@ REPLIES: dict[str, tuple[type, str]] = {
     "chunks": (list, "a list"),
     "stream": (str, "a text"),
 }
-BODY = MEMBERS | {"context", "run", "wait_ms", "idempotency", "text_limit", *REPLIES}
+BODY = MEMBERS | {"context", "run", "wait_ms", "idempotency", "on_disconnect", "text_limit", *REPLIES}
 CALLS_LIMIT = 128
 NAME_LIMIT = 512
 TEXT_LIMIT_MAXIMUM = 1_000_000
@@ -57,6 +59,7 @@ class Turn:
     run: str
     text_limit: int
     deadline: float
+    ends_with_caller: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +113,16 @@ async def make(current: Gateway, grant: TokenGrant, request: Request, _: str) ->
     require(grant, Permission.CALLS_MAKE)
     body = await request.json()
     turn = _read(current, grant, body, request)
+    async with departure_of(request, matters=turn.ends_with_caller) as departure:
+        return await _make(current, grant, request, turn, departure)
+
+
+async def _make(
+    current: Gateway, grant: TokenGrant, request: Request, turn: Turn, departure: Departure | None
+) -> tuple[int, Any]:
     done: list[Done] = []
     for places in groups([_runs_alone(current, turn, asked) for asked in turn.calls]):
-        works = [partial(_perform, current, grant, request, turn, place) for place in places]
+        works = [partial(_perform, current, grant, request, turn, departure, place) for place in places]
         done += await side_by_side(works, limit=settings.TURN_CALLS_AT_ONCE)
         _check_begun(done)
         if any(each.is_open for each in done):
@@ -149,7 +159,11 @@ def _runs_alone(current: Gateway, turn: Turn, asked: ModelCall) -> bool:
         return True
 
 
-async def _perform(current: Gateway, grant: TokenGrant, request: Request, turn: Turn, place: int) -> Done:
+async def _perform(
+    current: Gateway, grant: TokenGrant, request: Request, turn: Turn, departure: Departure | None, place: int
+) -> Done:
+    if departure is not None:
+        departure.check()
     speaker, asked = turn.speaker, turn.calls[place]
     tool = _tool_named(current, turn, asked)
     call = Call(
@@ -173,6 +187,7 @@ async def _perform(current: Gateway, grant: TokenGrant, request: Request, turn: 
         key=_digest(["turn", speaker.form.KEY, turn.key, place, asked.id]),
         body_digest=_digest(meant),
         deadline=turn.deadline,
+        gone=None if departure is None else departure.wait,
     )
     return Done(asked, tool, performed)
 
@@ -209,6 +224,7 @@ def _read(current: Gateway, grant: TokenGrant, body: dict[str, Any], request: Re
     )
     key = read_key(body, request, details)
     run = read_run(body, details)
+    ends_with_caller = read_disconnect(body, details, default=False)
     if speaker is None or reply is None or details:
         raise mistakes(details)
     calls = speaker.form.read_calls(reply)
@@ -222,6 +238,7 @@ def _read(current: Gateway, grant: TokenGrant, body: dict[str, Any], request: Re
         run=run,
         text_limit=text_limit,
         deadline=time.monotonic() + wait_ms / 1000,
+        ends_with_caller=ends_with_caller,
     )
 
 

@@ -96,6 +96,20 @@ AREAS: Final[dict[str, dict[str, Kind]]] = {
         "readStringArrayParam": Kind("params:read_string_array", members(("value",))),
         "readStringOrNumberParam": Kind("params:read_string_or_number", members(("value",))),
     },
+    "exec_approval": {
+        "requires_approval": Kind("exec_approval:required"),
+        "min_security": Kind("exec_approval:security"),
+        "max_ask": Kind("exec_approval:ask"),
+        "resolve_file": Kind("exec_files:resolve_file"),
+        "safe_bin_argv": Kind("exec_approval:safe_bin"),
+        "command": Kind(
+            "exec_approval:command",
+            members(
+                ("analysisOk", "allowlistSatisfied", "approvalNeededOnMiss"),
+                ("satisfiedBy", "matchedPatterns", "argv", "reason", "segments", "operators", "trustModes"),
+            ),
+        ),
+    },
     "loop_detection": {
         WITHOUT_KIND: Kind("loop_detection:run", loop_events),
         "config_merge": Kind("loop_detection:config_merge"),
@@ -107,6 +121,12 @@ AREAS: Final[dict[str, dict[str, Kind]]] = {
     "host_env": {
         "validate": Kind("host_env:validate", members(("ok",))),
         "sanitize": Kind("host_env:sanitize", members(("env", "rejectedBlocked", "rejectedInvalid"))),
+    },
+    "exec_host": {
+        "call": Kind("exec_host:call", members(("host", "sandboxed", "security", "ask", "bypassApprovals"))),
+        "config": Kind("exec_host:config", members(("host", "security", "ask", "node"))),
+        "elevated_sender": Kind("exec_host:elevated_sender", members(("approved",))),
+        "elevated_permissions": Kind("exec_host:elevated_permissions", members(("enabled", "allowed"), ("failures",))),
     },
     "redaction": {"text": Kind("redaction:text", at_least_as_strict)},
 }

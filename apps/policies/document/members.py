@@ -21,7 +21,7 @@ from apps.policies.document.shapes import (
     word,
     wrong_type,
 )
-from apps.policies.models import ExecAsk, ExecHost, ExecMode, ExecSecurity
+from apps.policies.models import ElevatedLevel, ExecAsk, ExecHost, ExecMode, ExecSecurity
 
 Keys = tuple[str, ...]
 
@@ -52,10 +52,13 @@ SCOPE = (
     *tool_block("tools"),
     *tool_block("tools", "sandbox", "tools", prefix="sandbox_"),
     Member(("tools", "fs", "workspaceOnly"), "fs_workspace_only", flag),
+    Member(("tools", "elevated", "enabled"), "elevated_enabled", flag),
+    Member(("tools", "elevated", "allowFrom"), "elevated_allow_from", mapping_of(senders)),
 )
 GLOBAL = (
     Member(("agents", "ownership"), "ownership", word("explicit")),
     Member(("agents", "defaults", "subagents", "maxSpawnDepth"), "max_spawn_depth", whole(1, 5)),
+    Member(("agents", "defaults", "elevatedDefault"), "elevated_default", word(*ElevatedLevel.values)),
     *SCOPE,
     *tool_block("tools", "subagents", "tools", prefix="subagent_"),
     Member(("commands", "ownerAllowFrom"), "owners", senders),

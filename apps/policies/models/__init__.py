@@ -13,7 +13,7 @@ from apps.policies.models.execution import (
 )
 from apps.policies.models.guards import ContentAction, ContentFilter, ContentWhere, PermissionGrant
 from apps.policies.models.publications import Publication, StoredSnapshot
-from apps.policies.models.scopes import Agent, GlobalPolicy, Profile, ProviderPolicy
+from apps.policies.models.scopes import Agent, ElevatedLevel, GlobalPolicy, Profile, ProviderPolicy
 
 DRAFT_MODELS = (
     Profile,
@@ -43,6 +43,7 @@ __all__ = [
     "ContentAction",
     "ContentFilter",
     "ContentWhere",
+    "ElevatedLevel",
     "ExecApprovals",
     "ExecApprovalsAgent",
     "ExecAsk",

@@ -76,13 +76,15 @@ class ToolBlock(models.Model):
 
 
 class ScopeBlock(ToolBlock):
-    """What the whole installation and one agent have alike: a profile, lists, the sandbox's lists."""
+    """What the whole installation and one agent have alike: a profile, lists, the sandbox's lists, who is elevated."""
 
     profile = models.CharField(max_length=128, null=True, blank=True)
     sandbox_allow = names_field()
     sandbox_also_allow = names_field()
     sandbox_deny = names_field()
     fs_workspace_only = models.BooleanField(null=True, blank=True)
+    elevated_enabled = models.BooleanField(null=True, blank=True)
+    elevated_allow_from = OrderedJSONField(null=True, blank=True)
 
     class Meta:
         abstract = True

@@ -5,6 +5,7 @@ from typing import ClassVar
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from apps.policies.fields import OrderedJSONField
 from apps.policies.models.base import (
@@ -39,6 +40,13 @@ class Profile(PolicyRecord):
         return self.key
 
 
+class ElevatedLevel(models.TextChoices):
+    OFF = "off", _("Only when the call asks")
+    ON = "on", _("On, a person is asked")
+    ASK = "ask", _("Ask: the same as on")
+    FULL = "full", _("Full, nobody is asked")
+
+
 @tracked
 class GlobalPolicy(PolicyRecord, ScopeBlock):
     """What applies to every agent: `tools`, and of `agents` and `commands` what policy needs.
@@ -52,6 +60,7 @@ class GlobalPolicy(PolicyRecord, ScopeBlock):
     max_spawn_depth = models.PositiveIntegerField(
         null=True, blank=True, validators=[MinValueValidator(1), MaxValueValidator(5)]
     )
+    elevated_default = models.CharField(max_length=8, choices=ElevatedLevel.choices, null=True, blank=True)
     owners = OrderedJSONField(null=True, blank=True)
     ownership = models.CharField(max_length=32, null=True, blank=True)
 
@@ -64,6 +73,10 @@ class GlobalPolicy(PolicyRecord, ScopeBlock):
             models.CheckConstraint(
                 condition=Q(max_spawn_depth__isnull=True) | Q(max_spawn_depth__range=(1, 5)),
                 name="spawn_depth_one_to_five",
+            ),
+            models.CheckConstraint(
+                condition=Q(elevated_default__isnull=True) | Q(elevated_default__in=ElevatedLevel.values),
+                name="elevated_default_known",
             ),
         ]
 

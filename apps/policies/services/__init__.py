@@ -6,6 +6,8 @@ from apps.policies.services.publishing import publish, rollback
 from apps.policies.services.records import (
     agent_create,
     allowlist_entry_create,
+    approvals_agent_create,
+    approvals_create,
     channel_create,
     content_filter_create,
     draft_start,
@@ -23,6 +25,8 @@ __all__ = [
     "ImportReport",
     "agent_create",
     "allowlist_entry_create",
+    "approvals_agent_create",
+    "approvals_create",
     "channel_create",
     "content_filter_create",
     "demo_import",

@@ -67,13 +67,7 @@ def document_import(
     """
     with transaction.atomic():
         environment = draft_lock(environment)
-        wanted = []
-        if text is not None:
-            wanted.append(_read_document(environment, lambda findings: read_tree(text, findings)))
-        if approvals is not None:
-            wanted.append(_read_approvals(environment, lambda findings: read_tree(approvals, findings)))
-        if guards is not None:
-            wanted.append(_read_guards(lambda findings: read_tree(guards, findings)))
+        wanted = _given(environment, text, approvals, guards)
         return _apply(environment, wanted, by=by, reason="import", message=_("the document has mistakes"))
 
 
@@ -81,14 +75,7 @@ def document_check(
     environment: Environment, text: Text | None, *, approvals: Text | None = None, guards: Text | None = None
 ) -> list[Diagnostic]:
     """Say what an import would say, without importing."""
-    wanted = []
-    if text is not None:
-        wanted.append(_read_document(environment, lambda findings: read_tree(text, findings)))
-    if approvals is not None:
-        wanted.append(_read_approvals(environment, lambda findings: read_tree(approvals, findings)))
-    if guards is not None:
-        wanted.append(_read_guards(lambda findings: read_tree(guards, findings)))
-    return [item for part in wanted for item in part.findings.items]
+    return [item for part in _given(environment, text, approvals, guards) for item in part.findings.items]
 
 
 def draft_discard(environment: Environment, *, by: By, publication: Publication | None = None) -> ImportReport:
@@ -114,6 +101,18 @@ def draft_discard(environment: Environment, *, by: By, publication: Publication 
             wanted.append(_read_approvals(environment, lambda findings: check_tree(approvals, findings), is_ours=True))
         wanted.append(_read_guards(lambda findings: check_tree(guards, findings)))
         return _apply(environment, wanted, by=by, reason="discard", message=_("the publication cannot be read back"))
+
+
+def _given(environment: Environment, text: Text | None, approvals: Text | None, guards: Text | None) -> list[_Wanted]:
+    """Read those documents that are given."""
+    wanted = []
+    if text is not None:
+        wanted.append(_read_document(environment, lambda findings: read_tree(text, findings)))
+    if approvals is not None:
+        wanted.append(_read_approvals(environment, lambda findings: read_tree(approvals, findings)))
+    if guards is not None:
+        wanted.append(_read_guards(lambda findings: read_tree(guards, findings)))
+    return wanted
 
 
 def _read_document(

@@ -178,6 +178,20 @@ def allowlist_entry_create(
         return _create(AllowlistEntry(environment=environment, approvals_agent=holder, pattern=pattern), fields, by)
 
 
+def approvals_create(environment: Environment, *, by: By, **fields: Any) -> ExecApprovals:
+    """Add the exec approvals document; its fields are the document's defaults."""
+    return _add(ExecApprovals(environment=environment, extra={"version": 1}), fields, by)
+
+
+def approvals_agent_create(environment: Environment, key: str, *, by: By, **fields: Any) -> ExecApprovalsAgent:
+    """Add what the exec approvals document says of an agent (`*` for every agent), making the document when missing."""
+    with transaction.atomic():
+        environment = draft_lock(environment)
+        if not ExecApprovals.objects.filter(environment=environment).exists():
+            _create(ExecApprovals(environment=environment, extra={"version": 1}), {}, by)
+        return _create(ExecApprovalsAgent(environment=environment, key=key), fields, by)
+
+
 def permission_grant_create(environment: Environment, key: str, *, by: By, **fields: Any) -> PermissionGrant:
     """Add a grant of permissions."""
     return _add(PermissionGrant(environment=environment, key=key), fields, by)

@@ -23,6 +23,7 @@ class SourceKind(models.TextChoices):
     OWN_FILES = "own_files", _("Built-in: files")
     OWN_SHELL = "own_shell", _("Built-in: listed commands")
     OWN_HTTP = "own_http", _("Built-in: web requests")
+    OWN_BROWSER = "own_browser", _("Built-in: browser")
     OWN_EMAIL = "own_email", _("Built-in: email")
     OWN_DATABASES = "own_databases", _("Built-in: databases")
 

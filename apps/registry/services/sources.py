@@ -147,7 +147,8 @@ def check_secrets_stay(
 def _origin(settings: Mapping[str, Any]) -> Any:
     url = settings.get("url")
     if not isinstance(url, str):
-        return url
+        # a plugin's secrets are for that plugin, from where it was
+        return settings.get("entry_point") and (settings["entry_point"], settings.get("scan_directories"))
     parts = urlsplit(url)
     return (parts.scheme.lower(), parts.netloc.lower())
 

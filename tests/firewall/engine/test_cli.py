@@ -34,6 +34,26 @@ def test_it_says_that_a_tool_is_allowed(snapshot: str, capsys: pytest.CaptureFix
     assert "exec: allowed" in capsys.readouterr().out
 
 
+def test_of_commands_it_names_the_setting_behind_each_word(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = SnapshotSource(
+        tools=[ToolEntry("exec")],
+        agents=[AgentSource("bot", settings={"exec": {"mode": "ask"}})],
+        settings={"exec": {"host": "sandbox"}, "elevated": {"allowFrom": {"telegram": ["42"]}}},
+        exec_approvals={"defaults": {"ask": "always"}},
+    )
+    path = tmp_path / "commands.json"
+    path.write_bytes(build_snapshot(source).to_bytes())
+    asked = ["explain", str(path), "--agent", "bot", "--tool", "exec", "--channel", "telegram", "--sender", "42"]
+    assert main([*asked, "--sandbox"]) == 0
+    said = capsys.readouterr().out
+    assert "security: allowlist  agents.entries.bot.tools.exec.mode" in said
+    assert "ask: always  execApprovals.defaults.ask" in said
+    assert "host: sandbox  tools.exec.host" in said
+    assert "elevated: allowed  tools.elevated.allowFrom.telegram" in said
+    main(asked)
+    assert "refused: host `sandbox` needs a sandbox" in capsys.readouterr().out
+
+
 def test_it_puts_the_context_into_the_group(snapshot: str, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["--agent", "bot", "--channel", "telegram", "--group", "-100", "--sender", "42", "--owner", "no"]
     assert main(["explain", snapshot, *arguments, "--tool", "exec"]) == 1

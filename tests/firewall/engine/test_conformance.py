@@ -18,6 +18,10 @@ KNOWN = sorted(area for area in AREAS if (VECTORS / f"{area}.jsonl").exists())
 # ours masks more than it must; the reasons of a refusal that no hook gave are in our own words
 OUR_OWN_WAY = ("redaction", "hooks")
 
+# That release takes brackets and bars of a path pattern for parts of a regular expression, so that the pattern for one
+# program admits others; ours admits the path as it is written.
+STRICTER = {("exec_approval", "2026.2"): {f"exec_approval-{number}" for number in ("0570", "0571", "0585")}}
+
 RIGHT = {"id": "x-1", "area": "tool_names", "kind": "normalize", "input": {"name": "BASH"}, "expect": "exec"}
 WRONG = {**RIGHT, "id": "x-2", "expect": "bash"}
 
@@ -41,9 +45,22 @@ def test_the_engine_answers_as_the_release_did(area: str, release: str) -> None:
     path = VECTORS / f"{area}.jsonl"
     report = run_vectors(path, read_vectors(path), release)
     assert report.required.total > 0
-    assert [each for each in report.differences if each.required] == []
+    stricter = STRICTER.get((area, release), set())
+    differences = [each for each in report.differences if each.row not in stricter]
+    assert [each for each in differences if each.required] == []
     if area not in OUR_OWN_WAY:
-        assert report.differences == []
+        assert differences == []
+
+
+@pytest.mark.parametrize(("area", "release"), STRICTER)
+def test_where_we_differ_on_purpose_nothing_more_is_admitted(area: str, release: str) -> None:
+    path = VECTORS / f"{area}.jsonl"
+    report = run_vectors(path, read_vectors(path), release)
+    assert {each.row for each in report.differences} == STRICTER[area, release]
+    admitted = [each.difference for each in report.differences if each.difference.member == "allowlistSatisfied"]
+    assert admitted
+    assert all(each.expected is True and each.actual is False for each in admitted)
+    assert report.rows.passed / report.rows.total >= 0.98
 
 
 def test_agreement_leaves_with_nought(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,7 +20,8 @@ def _read(shared: dict[str, Any], own: dict[str, Any], *, modes: bool = True) ->
         ({"mode": "full"}, {"ask": "always"}, "full", "always", None),
         ({"security": "full", "ask": "off"}, {"mode": "deny"}, "deny", "off", "deny"),
         ({"ask": "always"}, {"security": "allowlist"}, "allowlist", "always", None),
-        ({"mode": "bogus"}, {}, None, None, None),
+        ({"mode": "bogus"}, {}, "deny", "off", "bogus"),
+        ({"mode": "deny", "host": "gateway"}, {"mode": None, "security": None, "ask": None}, "deny", "off", "deny"),
     ],
 )
 def test_a_mode_stands_for_its_pair_and_the_agent_comes_first(
@@ -42,6 +43,11 @@ def test_members_are_merged_one_by_one() -> None:
     assert settings.path_prepend == ("/x",)
 
 
+def test_null_leaves_what_everybody_has() -> None:
+    settings = _read({"host": "gateway", "node": "n1"}, {"host": None, "node": None})
+    assert (settings.host, settings.node) == ("gateway", "n1")
+
+
 def test_what_is_of_the_wrong_kind_counts_as_absent() -> None:
     settings = _read({"host": 5, "timeoutSeconds": True, "safeBins": "jq", "strictInlineEval": "yes"}, {})
     assert (settings.host, settings.timeout_s, settings.safe_bins, settings.strict_inline_eval) == (
@@ -52,6 +58,17 @@ def test_what_is_of_the_wrong_kind_counts_as_absent() -> None:
     )
 
 
-def test_the_answer_without_an_approver_comes_from_the_nearest_entry() -> None:
-    approvals = {"defaults": {"askFallback": "full"}, "agents": {"*": {"askFallback": "allowlist"}, "bot": {}}}
-    assert read_exec_settings("bot", {}, {}, approvals, modes=True).ask_fallback == "allowlist"
+def test_each_word_says_which_setting_it_came_from() -> None:
+    settings = _read({"mode": "ask", "host": "gateway"}, {"ask": "always"})
+    assert settings.security_from == "tools.exec.mode"
+    assert settings.ask_from == "agents.entries.bot.tools.exec.ask"
+    assert settings.host_from == "tools.exec.host"
+    assert _read({"host": "gateway"}, {"host": "sandbox"}).host_from == "agents.entries.bot.tools.exec.host"
+
+
+def test_elevated_is_kept_level_by_level() -> None:
+    shared = {"elevated": {"allowFrom": {"telegram": ["1"]}}, "elevatedDefault": "ask"}
+    settings = read_exec_settings("bot", shared, {"elevated": {"enabled": False}}, {}, modes=True)
+    assert settings.elevated == {"allowFrom": {"telegram": ["1"]}}
+    assert settings.elevated_own == {"enabled": False}
+    assert settings.elevated_level == "ask"

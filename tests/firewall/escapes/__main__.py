@@ -12,6 +12,7 @@ from tests.firewall.escapes.attempts import ATTEMPTS
 from tests.firewall.escapes.doors import DOORS, NEEDS, outside, through
 from tests.firewall.escapes.files_and_addresses import ADDRESSES, FILES, through_connector, through_files
 from tests.firewall.escapes.page import Results, rewrite, table
+from tests.firewall.escapes.pages import PAGES, browser_problem, through_browser
 
 
 async def make_all() -> Results:
@@ -23,12 +24,14 @@ async def make_all() -> Results:
         results[file.name, "files"] = await one("files", file)
     for address in ADDRESSES:
         results[address.name, "connector"] = await one("connector", address)
+    for page in PAGES:
+        results[page.name, "browser"] = browser_problem() or await one("browser", page)
     return results
 
 
 async def one(door: str, attempt: object) -> str:
     """Make one attempt in a fresh place, and say what became of it."""
-    make = {"files": through_files, "connector": through_connector}.get(door)
+    make = {"files": through_files, "connector": through_connector, "browser": through_browser}.get(door)
     with tempfile.TemporaryDirectory(prefix="openclaw-escape-") as folder:
         async with outside(Path(folder)) as around:
             problem = await (make(attempt, around) if make else through(door, attempt, around))  # type: ignore[arg-type, operator]

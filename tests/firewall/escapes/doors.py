@@ -25,7 +25,7 @@ from apps.firewall.runtime.testing import FakeWorld, call_of
 from apps.firewall.sandbox.levels import Level, Offer, Part, offer
 from apps.firewall.sandbox.limits import Limits
 from apps.firewall.tools.catalog import BUILTINS
-from apps.firewall.tools.connections import Connection
+from apps.firewall.tools.connections import Connection, SourceUnknownError
 from apps.firewall.tools.python_tools import PythonTools
 from apps.firewall.tools.sandboxing import Allowance, Sandbox
 from tests.firewall.escapes.attempts import PREAMBLE, Attempt
@@ -54,6 +54,8 @@ def attempt(code: str) -> str:
         return f"{names.get('GOT')} {exc!r}"
     return str(names["GOT"])
 """
+ORPHAN: Final = "attempt_of_a_source"
+"""The same tool, with a secret of a source that is switched off."""
 DOORS: Final = {
     "isolated": "commands in bubblewrap",
     "filesystem": "commands with Landlock",
@@ -156,8 +158,10 @@ def offered(door: str) -> Offer:
 
 
 class _NoSources:
+    """The port `Connections` of a place where every source is switched off."""
+
     async def connection(self, environment: str, source: str) -> Connection:
-        raise NotImplementedError(f"{environment} {source}")
+        raise SourceUnknownError(f"no source named `{source}` is switched on")
 
 
 def world(folder: Path, door: str) -> FakeWorld:
@@ -165,7 +169,10 @@ def world(folder: Path, door: str) -> FakeWorld:
     (folder / "code" / "attempt.py").write_text(TOOL)
     executor = {"kind": "python", "file": str(folder / "code" / "attempt.py"), "folder": str(folder / "code")}
     entries = [ToolEntry(name, params=tool.definition.parameters) for name, tool in BUILTINS.items()]
-    entries.append(ToolEntry("attempt", params={"type": "object"}, executor={**executor, "attribute": "attempt"}))
+    executor["attribute"] = "attempt"
+    entries.append(ToolEntry("attempt", params={"type": "object"}, executor=executor))
+    traits = {"config": {"key": {"$secret": "KEY"}}}
+    entries.append(ToolEntry(ORPHAN, params={"type": "object"}, executor={**executor, "source": "gone"}, traits=traits))
     source = SnapshotSource(
         environment="production",
         tools=entries,

@@ -7,6 +7,7 @@ from typing import Final
 from tests.firewall.escapes.attempts import ATTEMPTS
 from tests.firewall.escapes.doors import DOORS
 from tests.firewall.escapes.files_and_addresses import ADDRESSES, FILES
+from tests.firewall.escapes.pages import PAGES
 
 PAGE: Final = Path(__file__).resolve().parents[3] / "docs" / "security" / "sandbox.md"
 BEGIN, END = "<!-- attempts: written by make escapes -->", "<!-- end of attempts -->"
@@ -14,14 +15,15 @@ ROW: Final = re.compile(r"^\| (\d+) \| [^|]+ \| ([^|]+) \|", flags=re.MULTILINE)
 Results = dict[tuple[str, str], str]
 """Name of an attempt and door -> what became of it."""
 
-PLACES: Final = {"files": "file tools", "connector": "requests"}
+PLACES: Final = {"files": "file tools", "connector": "requests", "browser": "pages"}
 
 
 def families() -> list[tuple[str, str, tuple[str, ...]]]:
     """List every attempt as its family, its name, and the doors that it goes through."""
     programs = [(each.family, each.name, tuple(DOORS)) for each in ATTEMPTS]
     files = [(each.family, each.name, ("files",)) for each in FILES]
-    return programs + files + [(each.family, each.name, ("connector",)) for each in ADDRESSES]
+    requests = [(each.family, each.name, ("connector",)) for each in ADDRESSES]
+    return programs + files + requests + [(each.family, each.name, ("browser",)) for each in PAGES]
 
 
 def table(results: Results, machine: str) -> str:

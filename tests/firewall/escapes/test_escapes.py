@@ -1,13 +1,13 @@
-"""Every attempt through every door is held, and the page in docs/ lists them all."""
+"""Attempts by paths, addresses and pages are held, and the page in docs/ lists all there are.
 
-from collections.abc import AsyncIterator
-from pathlib import Path
+Those of programs are tried in a file for each door, so that several workers share them.
+"""
 
 import pytest
 
-from apps.firewall.sandbox.levels import offer
-from tests.firewall.escapes.attempts import ATTEMPTS, Attempt
-from tests.firewall.escapes.doors import DOORS, NEEDS, Outside, outside, through
+from apps.firewall.runtime.invoke import invoke
+from apps.firewall.runtime.testing import call_of
+from tests.firewall.escapes.doors import ORPHAN, Outside, world
 from tests.firewall.escapes.files_and_addresses import (
     ADDRESSES,
     FILES,
@@ -17,23 +17,15 @@ from tests.firewall.escapes.files_and_addresses import (
     through_files,
 )
 from tests.firewall.escapes.page import families, listed
+from tests.firewall.escapes.pages import PAGES, PageAttempt, browser_problem, through_browser
 
 
-@pytest.fixture
-async def around(tmp_path: Path) -> AsyncIterator[Outside]:
-    async with outside(tmp_path) as made:
-        yield made
+async def test_a_tool_whose_source_is_switched_off_never_starts(around: Outside) -> None:
+    result = await invoke(call_of(ORPHAN, code="open('made', 'w')"), world(around.folder, "python").ports)
 
-
-@pytest.mark.unhurried
-@pytest.mark.parametrize("door", DOORS)
-@pytest.mark.parametrize("attempt", ATTEMPTS, ids=lambda attempt: attempt.name)
-async def test_a_program_is_held(attempt: Attempt, door: str, around: Outside) -> None:
-    problem = offer().lacks(NEEDS[door])
-    if problem:
-        pytest.skip(problem)
-
-    assert await through(door, attempt, around) == ""
+    assert result.error is not None
+    assert (result.status, result.error["code"]) == ("failed", "source_unknown")
+    assert not list((around.folder / "workspaces").rglob("made"))
 
 
 @pytest.mark.unhurried
@@ -46,6 +38,13 @@ async def test_a_path_is_held(attempt: FileAttempt, around: Outside) -> None:
 @pytest.mark.parametrize("attempt", ADDRESSES, ids=lambda attempt: attempt.name)
 async def test_an_address_is_refused_before_any_packet(attempt: AddressAttempt, around: Outside) -> None:
     assert await through_connector(attempt, around) == ""
+
+
+@pytest.mark.unhurried
+@pytest.mark.skipif(bool(browser_problem()), reason=browser_problem() or "a browser")
+@pytest.mark.parametrize("attempt", PAGES, ids=lambda attempt: attempt.name)
+async def test_a_page_is_held(attempt: PageAttempt, around: Outside) -> None:
+    assert await through_browser(attempt, around) == ""
 
 
 def test_the_page_lists_every_attempt_and_nothing_else() -> None:

@@ -1,5 +1,6 @@
 """Permissions and content filters on the way of a call: what is refused, masked and said, and what the record holds."""
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -18,6 +19,7 @@ from apps.firewall.runtime.rehearse import rehearse
 from apps.firewall.runtime.stages import STAGES
 from apps.firewall.runtime.testing import FakeExecutor, FakeWorld, call_of
 from apps.firewall.tools.running import ToolOutcome
+from apps.gateway.runtime_api.openapi_schemas import PERMISSION_EXAMPLE
 
 NUMBER = "4111111111111111"
 READING = Grant(key="reading", permissions=("db:read",), agent="bot", resources={"database": ("orders",)})
@@ -66,7 +68,15 @@ async def test_a_call_whose_permission_is_granted_runs() -> None:
     result = await invoke(call_of("orders_query", database="orders"), here.ports)
 
     assert result.status == "completed"
-    assert [stage.name for stage in STAGES][:4] == ["decide", "validate", "permissions", "content"]
+    names = [stage.name for stage in STAGES]
+    assert names[:6] == ["decide", "halt", "validate", "host_env", "permissions", "content"]
+    assert names[-4:] == ["sandbox", "approval", "halt_again", "execute"]
+
+
+async def test_the_example_in_the_api_document_is_what_a_caller_gets() -> None:
+    result = await invoke(call_of("orders_query", database="hr"), world().ports)
+
+    assert json.dumps(error(result)) == json.dumps(PERMISSION_EXAMPLE).replace("support-bot", "bot")
 
 
 async def test_a_resource_outside_the_grant_is_a_denial_that_names_it_and_what_would_grant_it() -> None:

@@ -6,12 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from apps.firewall.engine.snapshot import build_snapshot
+from apps.firewall.engine.source import AgentSource, SnapshotSource, ToolEntry
 from apps.firewall.runtime.call import Action, CallResult
 from apps.firewall.runtime.hooks import Hook, Rewrites
 from apps.firewall.runtime.hooks.handlers import HookFailedError
 from apps.firewall.runtime.invoke import invoke, resume
 from apps.firewall.runtime.rehearse import rehearse
 from apps.firewall.runtime.testing import FakeExecutor, FakeHooks, FakeWorld, call_of
+from apps.firewall.tools.catalog import BUILTINS
 from apps.firewall.tools.running import ToolOutcome, failed
 from tests.firewall.runtime.test_invoke import code, snapshot
 
@@ -147,14 +150,81 @@ async def test_after_hooks_are_told_of_success_and_failure_and_change_neither(ou
     assert [report.status for report in here.hooks.reports] == ["failed", "passed"]
 
 
-async def test_after_hooks_hear_nothing_of_a_call_that_did_not_run() -> None:
+async def test_after_hooks_are_told_of_a_call_that_a_hook_stopped_as_of_one_that_failed() -> None:
     seen: list[Any] = []
-    here = world(answering({"block": True}), told=(seeing(seen),))
+    here = world(answering({"block": True, "blockReason": "not today"}), told=(seeing(seen),))
+
+    result = await invoke(call_of("read", path="a"), here.ports)
+    await here.hooks.settle()
+
+    [event] = seen
+    assert (event.tool, event.params, event.duration_ms) == ("read", {"path": "a"}, 0)
+    assert (event.result, event.error) == (None, {"code": "hook_blocked", "message": "not today"})
+    assert (result.status, here.ledger.kinds) == ("denied", [("denial", "denied")])
+
+
+@pytest.mark.parametrize(
+    ("tool", "params", "code_told"),
+    [
+        ("nothing", {"path": "a"}, "tool_not_found"),
+        ("read", {"offset": "x"}, "parameter_validation_failed"),
+        ("exec", {"command": "ls", "env": {"LD_PRELOAD": "a"}}, "environment_refused"),
+    ],
+)
+async def test_after_hooks_are_told_of_every_refusal_once(tool: str, params: dict[str, Any], code_told: str) -> None:
+    seen: list[Any] = []
+    here = world(told=(seeing(seen),))
+
+    await invoke(call_of(tool, **params), here.ports)
+    await here.hooks.settle()
+
+    assert [(event.tool, event.error["code"]) for event in seen] == [(tool, code_told)]
+
+
+async def test_values_that_are_masked_are_masked_of_a_refused_call_too() -> None:
+    seen: list[Any] = []
+    here = world(told=(seeing(seen),))
+
+    await invoke(call_of("exec", command="ls", env={"LD_PRELOAD": "made-up"}), here.ports)
+    await here.hooks.settle()
+
+    assert "made-up" not in str(seen[0].params)
+
+
+async def test_after_hooks_hear_of_a_call_that_waits_for_a_person_when_it_ended() -> None:
+    seen: list[Any] = []
+    here = world(answering({"requireApproval": {}}), told=(seeing(seen),))
 
     await invoke(call_of("read", path="a"), here.ports)
     await here.hooks.settle()
-
     assert seen == []
+
+    await resume(here.approvals.asked[0].action, approval_id=here.approvals.asked[0].call.id, ports=here.ports)
+    await here.hooks.settle()
+    assert [event.error for event in seen] == [None]
+
+
+async def test_an_after_hook_that_fails_changes_no_refusal() -> None:
+    here = world(answering({"block": True}), told=(raising(ValueError("no")),))
+
+    result = await invoke(call_of("read", path="a"), here.ports)
+    await here.hooks.settle()
+
+    assert (result.status, code(result)) == ("denied", "hook_blocked")
+    assert [report.status for report in here.hooks.reports] == ["blocked", "failed"]
+
+
+@pytest.mark.parametrize(("letters", "expected"), [(20, "completed"), (200, "tokens_exceeded")])
+async def test_what_a_hook_rewrote_is_held_to_the_size_of_a_request(letters: int, expected: str) -> None:
+    params = BUILTINS["read"].definition.parameters
+    tool = ToolEntry("read", params=params, traits={"rate_limit": {"tokens_per_request": 20}})
+    source = SnapshotSource(environment="production", tools=[tool], agents=[AgentSource("bot")])
+    here = FakeWorld(build_snapshot(source), hooks=FakeHooks(asked=(answering({"params": {"path": "b" * letters}}),)))
+
+    result = await invoke(call_of("read", path="a"), here.ports)
+
+    assert (result.status if result.error is None else code(result)) == expected
+    assert len(here.executor.actions) == (expected == "completed")
 
 
 async def test_a_hook_may_have_a_person_asked_about_exactly_what_would_run() -> None:

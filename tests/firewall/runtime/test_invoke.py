@@ -14,7 +14,7 @@ from apps.firewall.engine.source import AgentSource, SnapshotSource, ToolEntry
 from apps.firewall.identifiers import new_id
 from apps.firewall.runtime import invoke as invoke_module
 from apps.firewall.runtime.call import Action, CallResult
-from apps.firewall.runtime.executors.workspaces import FileUnreadableError
+from apps.firewall.runtime.executors.identifying import FileUnreadableError
 from apps.firewall.runtime.invoke import invoke, resume
 from apps.firewall.runtime.stages import AFTER, STAGES
 from apps.firewall.runtime.testing import FakeExecutor, FakeLedger, FakeWorld, call_of
@@ -87,7 +87,7 @@ async def test_a_tool_outside_the_set_is_answered_like_one_that_does_not_exist()
 
     assert outside.error == {"code": "tool_not_found", "message": "no tool named `write`", "details": []}
     assert unknown.error == {"code": "tool_not_found", "message": "no tool named `wrjte`", "details": []}
-    assert list(outside.phases) == list(unknown.phases) == ["decide"]
+    assert list(outside.phases) == list(unknown.phases) == ["decide", "after_hooks"]
     assert here.ledger.kinds == [("denial", "denied")] * 2
     assert [note.judgement.layer for note in here.ledger.notes] == ["agent", "unknown_tool"]
 

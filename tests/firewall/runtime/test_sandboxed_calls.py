@@ -10,6 +10,7 @@ from apps.firewall.engine.snapshot import build_snapshot
 from apps.firewall.engine.source import AgentSource, SnapshotSource, ToolEntry
 from apps.firewall.runtime.call import CallResult, JsonObject
 from apps.firewall.runtime.executors.builtin import BuiltinRunner
+from apps.firewall.runtime.executors.configured import ConfiguredRunner
 from apps.firewall.runtime.executors.dispatch import Executors
 from apps.firewall.runtime.executors.workspaces import Workspaces
 from apps.firewall.runtime.invoke import invoke
@@ -19,6 +20,8 @@ from apps.firewall.sandbox.levels import Offer, Part, offer
 from apps.firewall.sandbox.limits import Limits
 from apps.firewall.shell.bleed import SCRIPT_LIMIT_BYTES
 from apps.firewall.tools.catalog import BUILTINS
+from apps.firewall.tools.configured import BY_NAME
+from apps.firewall.tools.connections import Connection
 from apps.firewall.tools.sandboxing import Allowance, Sandbox
 
 pytestmark = pytest.mark.unhurried
@@ -26,15 +29,36 @@ pytestmark = pytest.mark.unhurried
 MISSING = Part("bubblewrap", "bwrap is not installed")
 NOTHING = Offer(MISSING, Part("landlock", "the kernel has none"), Part("seccomp"))
 SETTINGS: JsonObject = {"agents": {"bot": {"allowlist": [{"pattern": "/usr/bin/*"}]}}}
+SHELL = ToolEntry(
+    "shell_execute",
+    params=BY_NAME["shell_execute"].definition.parameters,
+    plugin="shell",
+    executor={"kind": "configured", "tool": "shell_execute", "source": "shell"},
+)
+
+BROWSER = ToolEntry(
+    "browser_navigate",
+    params=BY_NAME["browser_navigate"].definition.parameters,
+    plugin="pages",
+    executor={"kind": "configured", "tool": "browser_navigate", "source": "pages"},
+)
+
+
+class OneShell:
+    """Connections to a source of commands alone."""
+
+    async def connection(self, environment: str, source: str) -> Connection:
+        return Connection(source=source, kind="own_shell")
 
 
 def world(folder: Path, sandbox: Sandbox) -> FakeWorld:
     entries = [ToolEntry(name, params=tool.definition.parameters) for name, tool in BUILTINS.items()]
     source = SnapshotSource(
-        environment="production", tools=entries, agents=[AgentSource("bot")], exec_approvals=SETTINGS
+        environment="production", tools=[*entries, SHELL, BROWSER], agents=[AgentSource("bot")], exec_approvals=SETTINGS
     )
     here = FakeWorld(build_snapshot(source))
-    here.executor = Executors(Workspaces(folder), (BuiltinRunner(sandbox=sandbox),))  # type: ignore[assignment]
+    runners = (BuiltinRunner(sandbox=sandbox), ConfiguredRunner(OneShell(), sandbox=sandbox))
+    here.executor = Executors(Workspaces(folder), runners)  # type: ignore[assignment]
     return here
 
 
@@ -68,6 +92,16 @@ async def test_a_tool_that_cannot_have_its_level_does_not_run_and_says_so(tmp_pa
     assert "bwrap is not installed" in result.error["message"]
 
 
+async def test_a_browser_does_not_run_without_bubblewrap_whatever_an_admin_lowers(tmp_path: Path) -> None:
+    landlock_only = replace(NOTHING, landlock=Part("landlock"))
+    here = world(tmp_path, Sandbox(Allowance(level="none"), landlock_only))
+
+    result = await call(here, "browser_navigate", url="http://tools.test/")
+
+    assert result.error is not None and result.status == "denied"
+    assert "needs the sandbox level `isolated`" in result.error["message"]
+
+
 async def test_an_admin_may_lower_what_every_tool_is_held_to(tmp_path: Path, held: Sandbox) -> None:
     (workspace(tmp_path) / "a").write_text("here")
 
@@ -76,23 +110,27 @@ async def test_an_admin_may_lower_what_every_tool_is_held_to(tmp_path: Path, hel
     assert result.status == "completed", result.error
 
 
-async def test_a_script_with_a_variable_of_the_shell_does_not_run(tmp_path: Path, held: Sandbox) -> None:
+@pytest.mark.parametrize("tool", ["exec", "shell_execute"])
+async def test_a_script_with_a_variable_of_the_shell_does_not_run(tmp_path: Path, held: Sandbox, tool: str) -> None:
     (workspace(tmp_path) / "job.py").write_text("print(1)\nprint($HOME_DIR)\n")
     here = world(tmp_path, held)
 
-    result = await call(here, "exec", command="python3 job.py")
+    result = await call(here, tool, command="python3 job.py")
 
     assert result.judgement is not None
     assert result.error is not None
     assert (result.status, result.error["code"], result.judgement.layer) == ("denied", "shell_bleed", "preflight")
     assert "`$HOME_DIR` in line 2 of `job.py`" in result.error["message"]
-    assert (await rehearse(call_of("exec", command="python3 job.py"), here.ports)).refusal is not None
+    assert (await rehearse(call_of(tool, command="python3 job.py"), here.ports)).refusal is not None
 
 
-async def test_a_script_that_is_too_large_is_not_read_and_that_is_said(tmp_path: Path, held: Sandbox) -> None:
+@pytest.mark.parametrize("tool", ["exec", "shell_execute"])
+async def test_a_script_that_is_too_large_is_not_read_and_that_is_said(
+    tmp_path: Path, held: Sandbox, tool: str
+) -> None:
     (workspace(tmp_path) / "job.py").write_text("#" * SCRIPT_LIMIT_BYTES + "\nprint('ran')\n")
 
-    result = await call(world(tmp_path, held), "exec", command="python3 job.py")
+    result = await call(world(tmp_path, held), tool, command="python3 job.py")
 
     assert result.status == "completed", result.error
     assert [each["code"] for each in result.warnings] == ["script_not_read"]

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from apps.firewall.sandbox.forkserver import forkserver
 from apps.firewall.sandbox.launcher import SPARES
+from apps.firewall.sandbox.levels import offer
 from apps.firewall.sandbox.limits import Limits
 from apps.firewall.sandbox.process import ProcessResult, run_process
 
@@ -73,6 +75,27 @@ async def nothing_is_left_behind() -> AsyncIterator[None]:
             await asyncio.sleep(0.005)
         while len(supervisors()) > SPARES * len(launchers()):  # they have said that all is over, and end
             await asyncio.sleep(0.005)
+
+
+async def test_an_order_that_is_longer_than_a_socket_holds_arrives_whole(tmp_path: Path) -> None:
+    words = ["x" * 100_000] * 10
+
+    ran = await run([*python("import sys; print(sum(map(len, sys.argv[1:])))"), *words], tmp_path)
+
+    assert ran.stdout.text() == "1000000\n"
+
+
+@pytest.mark.parametrize("isolated", [False, True])
+async def test_nothing_is_open_to_a_command_but_its_streams(tmp_path: Path, isolated: bool) -> None:
+    if isolated and offer().lacks("isolated"):
+        pytest.skip(str(offer()))
+    forkserver().close()  # the first runs of a launcher find nothing made ready
+    listing = python("import os; print(sorted(map(int, os.listdir('/proc/self/fd'))))")
+
+    runs = [run(listing, tmp_path, isolated=isolated, uses_python=True, network=False) for _ in range(SPARES + 2)]
+
+    for ran in await asyncio.gather(*runs):
+        assert ran.stdout.text() == "[0, 1, 2, 3]\n", ran  # the last is the listing itself
 
 
 async def test_a_command_ends_with_its_exit_code_and_output(tmp_path: Path) -> None:
@@ -238,8 +261,8 @@ async def test_a_killed_supervisor_leaves_nothing_of_its_tree_either(tmp_path: P
             await asyncio.sleep(0.01)
     for pid in supervisors():
         os.kill(pid, signal.SIGKILL)
-    await task
 
+    assert (await task).ended == "lost"
     async with asyncio.timeout(5):
         while alive("987608"):
             await asyncio.sleep(0.01)

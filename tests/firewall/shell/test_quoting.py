@@ -30,7 +30,9 @@ def test_no_character_is_lost_or_read_twice(line: str) -> None:
 def test_commands_are_parts_of_the_line_as_written(line: str) -> None:
     at = 0
     for each in segments(line, pipes=True):
-        at = line.index(each, at) + len(each)
+        found = line.find(each, at)
+        assert found >= at, each
+        at = found + len(each)
 
 
 @pytest.mark.parametrize(

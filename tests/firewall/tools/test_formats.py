@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.firewall.tools.definition import Definition
+from apps.firewall.tools.definition import Definition, JsonObject
 from apps.firewall.tools.formats import FORMATS, FormatTakenError, is_id_card_cn
 from apps.firewall.tools.parameters import Prepared, check_params, needs_folders, prepare_params
 from apps.firewall.tools.transform import TRANSFORMERS
@@ -91,6 +91,23 @@ def even() -> Iterator[str]:
     FORMATS.register("even-number", lambda text: text.isdecimal() and int(text) % 2 == 0, example="24")
     yield "even-number"
     FORMATS.unregister("even-number")
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"anyOf": [{"$ref": "#/$defs/phone"}]}, "no"),
+        ({"not": {"not": {"format": "phone-number"}}}, "no"),
+        ({"prefixItems": [{}, {"format": "phone-number"}]}, ["", "no"]),
+        ({"dependentSchemas": {"a": {"properties": {"a": {"format": "phone-number"}}}}}, {"a": "no"}),
+    ],
+)
+def test_a_format_counts_wherever_a_schema_names_it(schema: JsonObject, value: Any) -> None:
+    whole = {"properties": {"value": schema}, "$defs": {"phone": {"format": "phone-number"}}}
+    alone = {"properties": {"value": schema}}
+
+    assert check_params(whole, {"value": value})
+    assert "$ref" in str(schema) or check_params(alone, {"value": value})
 
 
 def test_a_validator_of_ones_own_counts_at_once_and_stops_when_it_is_taken_away(even: str) -> None:

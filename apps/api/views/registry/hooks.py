@@ -1,7 +1,5 @@
 """Hooks: who is asked before calls and told after them."""
 
-from typing import Any
-
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.request import Request
@@ -9,6 +7,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.accounts.access import Permission
+from apps.api.reading import body_of, found, principal_of, version_of
 from apps.api.scope import environment_of
 from apps.api.serializers.hooks import (
     HookChangeSerializer,
@@ -22,8 +21,7 @@ from apps.api.serializers.hooks import (
 from apps.api.serializers.shared import ProblemSerializer
 from apps.api.views.parameters import ENVIRONMENT
 from apps.api.views.records import VERSION
-from apps.api.views.registry.finding import found, version_of
-from apps.api.views.registry.tools import REFUSED, by
+from apps.api.views.registry.tools import REFUSED
 from apps.registry.hooks import hook_try, installed_plugins
 from apps.registry.selectors import hook_failures, hook_find, hooks_of
 from apps.registry.services import environment_plugin, hook_create, hook_delete, hook_save
@@ -49,11 +47,9 @@ class Hooks(APIView):
         responses={201: HookSerializer, **REFUSED},
     )
     def post(self, request: Request) -> Response:
-        wanted = HookCreateSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        values: dict[str, Any] = dict(wanted.validated_data)
+        values = body_of(request, HookCreateSerializer)
         plugin = environment_plugin(environment_of(request), values.pop("plugin"))
-        hook = hook_create(plugin, by=by(request), **values)
+        hook = hook_create(plugin, by=principal_of(request), **values)
         return Response(HookSerializer(hook).data, status=status.HTTP_201_CREATED)
 
 
@@ -78,11 +74,11 @@ class HookDetail(APIView):
     )
     def patch(self, request: Request, name: str) -> Response:
         hook = found(hook_find(environment_of(request), name), "hook")
-        wanted = HookChangeSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        values: dict[str, Any] = dict(wanted.validated_data)
+        values = body_of(request, HookChangeSerializer)
         version = values.pop("version")
-        return Response(HookSerializer(hook_save(hook, expected_version=version, by=by(request), **values)).data)
+        return Response(
+            HookSerializer(hook_save(hook, expected_version=version, by=principal_of(request), **values)).data
+        )
 
     @extend_schema(
         operation_id="registry_hooks_delete",
@@ -92,7 +88,7 @@ class HookDetail(APIView):
     )
     def delete(self, request: Request, name: str) -> Response:
         hook = found(hook_find(environment_of(request), name), "hook")
-        hook_delete(hook, expected_version=version_of(request.query_params), by=by(request))
+        hook_delete(hook, expected_version=version_of(request), by=principal_of(request))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -122,9 +118,8 @@ class HookTry(APIView):
     )
     def post(self, request: Request, name: str) -> Response:
         hook = found(hook_find(environment_of(request), name), "hook")
-        wanted = HookTryRequestSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        trial = hook_try(hook, tool=wanted.validated_data["tool"], params=wanted.validated_data.get("params", {}))
+        wanted = body_of(request, HookTryRequestSerializer)
+        trial = hook_try(hook, tool=wanted["tool"], params=wanted.get("params", {}))
         return Response(HookTrialSerializer(trial).data)
 
 

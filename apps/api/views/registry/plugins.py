@@ -1,7 +1,5 @@
 """Plugins that bring tools, and the groups of the core catalogue."""
 
-from typing import Any
-
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.request import Request
@@ -9,12 +7,12 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.accounts.access import Permission
+from apps.api.reading import body_of, found, principal_of
 from apps.api.scope import environment_of
 from apps.api.serializers.registry import PluginChangeSerializer, PluginSerializer, ToolGroupSerializer
 from apps.api.serializers.shared import ProblemSerializer
 from apps.api.views.parameters import ENVIRONMENT
-from apps.api.views.registry.finding import found
-from apps.api.views.registry.tools import REFUSED, by
+from apps.api.views.registry.tools import REFUSED
 from apps.registry.selectors import groups_of, plugin_find, plugins_of
 from apps.registry.services import plugin_save
 
@@ -39,9 +37,8 @@ class Plugins(APIView):
         responses={201: PluginSerializer, **REFUSED},
     )
     def post(self, request: Request) -> Response:
-        wanted = PluginSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        plugin = plugin_save(environment_of(request), by=by(request), **wanted.validated_data)
+        wanted = body_of(request, PluginSerializer)
+        plugin = plugin_save(environment_of(request), by=principal_of(request), **wanted)
         return Response(PluginSerializer(plugin).data, status=status.HTTP_201_CREATED)
 
 
@@ -67,12 +64,12 @@ class PluginDetail(APIView):
     def patch(self, request: Request, key: str) -> Response:
         environment = environment_of(request)
         plugin = found(plugin_find(environment, key), "plugin")
-        wanted = PluginChangeSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        values: dict[str, Any] = dict(wanted.validated_data)
+        values = body_of(request, PluginChangeSerializer)
         version = values.pop("version")
         kept = {name: getattr(plugin, name) for name in ("name", "description", "release", "is_enabled")}
-        saved = plugin_save(environment, key=plugin.key, expected_version=version, by=by(request), **{**kept, **values})
+        saved = plugin_save(
+            environment, key=plugin.key, expected_version=version, by=principal_of(request), **{**kept, **values}
+        )
         return Response(PluginSerializer(saved).data)
 
 

@@ -1,6 +1,5 @@
 """Discovery sources, the looks at them, and the changed definitions that wait for an admin."""
 
-from typing import Any
 from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
@@ -10,6 +9,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.accounts.access import Permission
+from apps.api.reading import body_of, found, principal_of, query_of, version_of
 from apps.api.scope import environment_of
 from apps.api.serializers.registry import (
     DriftQuerySerializer,
@@ -24,8 +24,7 @@ from apps.api.serializers.registry import (
 from apps.api.serializers.shared import ProblemSerializer
 from apps.api.views.parameters import ENVIRONMENT
 from apps.api.views.records import VERSION
-from apps.api.views.registry.finding import found, version_of
-from apps.api.views.registry.tools import REFUSED, by
+from apps.api.views.registry.tools import REFUSED
 from apps.registry.selectors import drift_get, drifts_of, run_get, runs_of, source_get, sources_of
 from apps.registry.services import drift_accept, drift_dismiss, source_create, source_delete, source_save
 from apps.registry.tasks import look_begin
@@ -54,9 +53,8 @@ class Sources(APIView):
         responses={201: SourceSerializer, **REFUSED},
     )
     def post(self, request: Request) -> Response:
-        wanted = SourceCreateSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        source = source_create(environment_of(request), by=by(request), **wanted.validated_data)
+        wanted = body_of(request, SourceCreateSerializer)
+        source = source_create(environment_of(request), by=principal_of(request), **wanted)
         return Response(SourceSerializer(source).data, status=status.HTTP_201_CREATED)
 
 
@@ -85,11 +83,11 @@ class SourceDetail(APIView):
     )
     def patch(self, request: Request, source_id: UUID) -> Response:
         source = found(source_get(environment_of(request), source_id), "source")
-        wanted = SourceChangeSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        values: dict[str, Any] = dict(wanted.validated_data)
+        values = body_of(request, SourceChangeSerializer)
         version = values.pop("version")
-        return Response(SourceSerializer(source_save(source, expected_version=version, by=by(request), **values)).data)
+        return Response(
+            SourceSerializer(source_save(source, expected_version=version, by=principal_of(request), **values)).data
+        )
 
     @extend_schema(
         operation_id="registry_sources_delete",
@@ -99,7 +97,7 @@ class SourceDetail(APIView):
     )
     def delete(self, request: Request, source_id: UUID) -> Response:
         source = found(source_get(environment_of(request), source_id), "source")
-        source_delete(source, expected_version=version_of(request.query_params), by=by(request))
+        source_delete(source, expected_version=version_of(request), by=principal_of(request))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -115,7 +113,7 @@ class SourceLook(APIView):
     )
     def post(self, request: Request, source_id: UUID) -> Response:
         source = found(source_get(environment_of(request), source_id), "source")
-        run = look_begin(source, by=by(request))
+        run = look_begin(source, by=principal_of(request))
         return Response(RunSerializer(run).data, status=status.HTTP_202_ACCEPTED)
 
 
@@ -156,9 +154,8 @@ class Drifts(APIView):
         responses={200: DriftSerializer(many=True), 404: ProblemSerializer},
     )
     def get(self, request: Request) -> Response:
-        query = DriftQuerySerializer(data=request.query_params)
-        query.is_valid(raise_exception=True)
-        rows = drifts_of(environment_of(request), state=query.validated_data.get("state", ""))
+        query = query_of(request, DriftQuerySerializer)
+        rows = drifts_of(environment_of(request), state=query.get("state", ""))
         return Response(DriftSerializer(rows[:DRIFTS_SHOWN], many=True).data)
 
 
@@ -187,7 +184,7 @@ class DriftAccept(APIView):
     )
     def post(self, request: Request, drift_id: UUID) -> Response:
         drift = found(drift_get(environment_of(request), drift_id), "drift")
-        return Response(ToolSerializer(drift_accept(drift, by=by(request))).data)
+        return Response(ToolSerializer(drift_accept(drift, by=principal_of(request))).data)
 
 
 class DriftDismiss(APIView):
@@ -202,4 +199,4 @@ class DriftDismiss(APIView):
     )
     def post(self, request: Request, drift_id: UUID) -> Response:
         drift = found(drift_get(environment_of(request), drift_id), "drift")
-        return Response(ToolSerializer(drift_dismiss(drift, by=by(request))).data)
+        return Response(ToolSerializer(drift_dismiss(drift, by=principal_of(request))).data)

@@ -1,7 +1,7 @@
 """Tools of the catalogue: what exists, whoever may use it."""
 
 from datetime import timedelta
-from typing import Any, cast
+from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
@@ -12,7 +12,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.accounts.access import Permission, Principal, permissions_of
+from apps.accounts.access import Permission, permissions_of
+from apps.api.reading import body_of, found, principal_of
 from apps.api.scope import environment_of
 from apps.api.serializers.registry import (
     DefinitionSerializer,
@@ -29,7 +30,6 @@ from apps.api.serializers.registry import (
 )
 from apps.api.serializers.shared import ProblemSerializer
 from apps.api.views.parameters import ENVIRONMENT
-from apps.api.views.registry.finding import found
 from apps.audit.figures import Span
 from apps.audit.tool_figures import tool_use
 from apps.firewall.tools.presenting import previews
@@ -44,10 +44,6 @@ from apps.registry.tool_search import tools_search
 DAYS = 30
 REFUSED = {404: ProblemSerializer, 409: ProblemSerializer, 422: ProblemSerializer}
 DAYS_PARAMETER = OpenApiParameter("days", OpenApiTypes.INT, default=DAYS, description="At most 90.")
-
-
-def by(request: Request) -> Principal:
-    return cast(Principal, request.user)
 
 
 class Tools(APIView):
@@ -81,9 +77,7 @@ class Tools(APIView):
     )
     def post(self, request: Request) -> Response:
         environment = environment_of(request)
-        wanted = ToolRegisterSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        values: dict[str, Any] = wanted.validated_data
+        values = body_of(request, ToolRegisterSerializer)
         order = read_order(environment, values["definition"], values.get("executor"))
         plugin = found(plugin_find(environment, values["plugin"]), "plugin") if values.get("plugin") else None
         tool = tool_register(
@@ -92,7 +86,7 @@ class Tools(APIView):
             executor=order.executor,
             plugin=plugin,
             source=values["source"],
-            by=by(request),
+            by=principal_of(request),
         )
         return Response(ToolSerializer(tool).data, status=status.HTTP_201_CREATED)
 
@@ -113,7 +107,7 @@ class ToolDetail(APIView):
             "tool": tool,
             "definition": definition_members(tool),
             "findings": tool_findings(tool),
-            "moves": moves_from(tool.state, permissions_of(by(request))),
+            "moves": moves_from(tool.state, permissions_of(principal_of(request))),
             "drift": None if drift is None else drift.shown_id,
         }
         return Response(DefinitionSerializer(shown).data)
@@ -127,11 +121,11 @@ class ToolDetail(APIView):
     )
     def patch(self, request: Request, tool_id: UUID) -> Response:
         tool = found(tool_get(environment_of(request), tool_id), "tool")
-        wanted = ToolChangeSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        fields: dict[str, Any] = dict(wanted.validated_data)
+        fields = body_of(request, ToolChangeSerializer)
         version = fields.pop("version")
-        return Response(ToolSerializer(tool_save(tool, fields=fields, expected_version=version, by=by(request))).data)
+        return Response(
+            ToolSerializer(tool_save(tool, fields=fields, expected_version=version, by=principal_of(request))).data
+        )
 
 
 class ToolState(APIView):
@@ -146,11 +140,11 @@ class ToolState(APIView):
     )
     def post(self, request: Request, tool_id: UUID) -> Response:
         tool = found(tool_get(environment_of(request), tool_id), "tool")
-        wanted = ToolStateSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        values: dict[str, Any] = dict(wanted.validated_data)
+        values = body_of(request, ToolStateSerializer)
         version = values.pop("version", None)
-        return Response(ToolSerializer(tool_set_state(tool, expected_version=version, by=by(request), **values)).data)
+        return Response(
+            ToolSerializer(tool_set_state(tool, expected_version=version, by=principal_of(request), **values)).data
+        )
 
 
 class ToolUse(APIView):

@@ -1,72 +1,15 @@
 """Which commands a list of patterns admits."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
 
-from apps.firewall.engine.exec_policy.patterns import arguments_match, glob_expression
+from apps.firewall.engine.exec_policy.index import ANY, AllowEntry, Index, index_of
+from apps.firewall.engine.exec_policy.patterns import arguments_match
+from apps.firewall.engine.exec_policy.resolution import FileSystem, Program, find_program
+from apps.firewall.engine.exec_policy.tables import Tables
+from apps.firewall.engine.names import trim
 
-ANY: Final = "*"
-OLD: Final = "2026.2"
-
-
-class FileSystem(Protocol):
-    """What the judge may ask about files; nothing is opened or changed."""
-
-    def is_program(self, path: str) -> bool:
-        """Say whether the path leads to a regular file that may be executed."""
-
-    def real_path(self, path: str) -> str:
-        """Follow every link."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AllowEntry:
-    """One entry of an allowlist, or a standing grant.
-
-    Args:
-        pattern: glob over the path of the program, or a bare name.
-        arg_pattern: regular expression searched in the arguments joined by blanks; None for any arguments.
-        argv: exactly these words, when a grant was for one command only.
-        source: who added it; `allow-always` entries count only with arguments.
-    """
-
-    pattern: str
-    arg_pattern: str | None = None
-    argv: tuple[str, ...] | None = None
-    source: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
-    """The file that a command would run.
-
-    Args:
-        called: the word that named it.
-        path: where it was found, absolute; empty when nowhere.
-        real_path: the file behind all links.
-    """
-
-    called: str
-    path: str = ""
-    real_path: str = ""
-
-    @property
-    def is_found(self) -> bool:
-        return bool(self.path)
-
-
-def find_program(called: str, *, files: FileSystem, cwd: str, search_path: tuple[str, ...]) -> Program:
-    """Resolve the first word of a command as `execvp` does, in the given folders only."""
-    if "/" in called:
-        path = called if called.startswith("/") else f"{cwd.rstrip('/')}/{called}"
-        candidates = [path]
-    else:
-        candidates = [f"{folder.rstrip('/')}/{called}" for folder in search_path] if called else []
-    for path in candidates:
-        if files.is_program(path):
-            return Program(called=called, path=path, real_path=files.real_path(path))
-    return Program(called=called)
+REMEMBERED: Final = "allow-always"
 
 
 def read_entries(entries: Any) -> tuple[AllowEntry, ...]:
@@ -91,48 +34,53 @@ def _entry(entry: Any) -> AllowEntry | None:
 
 
 def matching_entry(
-    entries: Iterable[AllowEntry], program: Program, argv: tuple[str, ...], *, dialect: str, home: str
+    entries: Iterable[AllowEntry],
+    program: Program,
+    argv: tuple[str, ...],
+    *,
+    home: str,
+    tables: Tables,
+    needs_arguments: bool = False,
 ) -> AllowEntry | None:
-    """Find the entry that admits a command; one that speaks of the arguments beats one that does not."""
-    admitted = None
-    for entry in entries:
-        if not _admits(entry, program, argv, dialect=dialect, home=home):
-            continue
-        if entry.arg_pattern is not None or entry.argv is not None:
+    """Find the entry that admits a command; one that speaks of the arguments beats one that does not.
+
+    Args:
+        needs_arguments: only an entry that speaks of the arguments, or `*`, is enough.
+    """
+    index = index_of(tuple(entries), home=home, tables=tables)
+    for number in index.any:
+        entry = index.entries[number]
+        if trim(entry.pattern) == ANY and not _speaks(entry, tables) and entry.argv in {None, argv}:
             return entry
-        admitted = admitted or entry
+    admitted: AllowEntry | None = None
+    for entry in _fitting(index, program):
+        speaks = _speaks(entry, tables) or entry.argv is not None
+        if not _admits(entry, argv, tables):
+            continue
+        if speaks:
+            return entry
+        admitted = admitted or (None if needs_arguments else entry)
     return admitted
 
 
-def _admits(entry: AllowEntry, program: Program, argv: tuple[str, ...], *, dialect: str, home: str) -> bool:
+def _fitting(index: Index, program: Program) -> Iterator[AllowEntry]:
+    numbers = index.of_path(program.candidate) if program.candidate else []
+    if program.is_found and program.is_called_by_name:
+        numbers = sorted({*numbers, *index.of_name(program.name)})
+    return (index.entries[number] for number in numbers)
+
+
+def _speaks(entry: AllowEntry, tables: Tables) -> bool:
+    """Say whether an entry speaks of arguments; the older release does not know that it can."""
+    return tables.matches_real_path and entry.arg_pattern is not None
+
+
+def _admits(entry: AllowEntry, argv: tuple[str, ...], tables: Tables) -> bool:
     if entry.argv is not None and entry.argv != argv:
         return False
-    if entry.pattern == ANY:
-        return entry.arg_pattern is None
-    if not program.is_found:
-        return False
-    if dialect == OLD:
-        # That release compares the path as called; one that climbs could look like another.
-        climbs = ".." in program.path.split("/")
-        return not climbs and _path_matches(entry.pattern, program.path, home=home, is_old=True)
-    if entry.source == "allow-always" and entry.arg_pattern is None and entry.argv is None:
-        return False
-    if entry.arg_pattern is not None and not arguments_match(entry.arg_pattern, argv[1:]):
-        return False
-    if any(mark in entry.pattern for mark in "/\\~"):
-        return _path_matches(entry.pattern, program.real_path, home=home, is_old=False)
-    return "/" not in program.called and _name_matches(entry.pattern, program.called)
+    if _speaks(entry, tables):
+        return arguments_match(str(entry.arg_pattern), argv[1:])
+    return not (tables.matches_real_path and entry.source == REMEMBERED and entry.argv is None)
 
 
-def _name_matches(pattern: str, name: str) -> bool:
-    expression = glob_expression(pattern, ignore_case=False, mark_crosses_folders=False)
-    return expression.fullmatch(name) is not None
-
-
-def _path_matches(pattern: str, path: str, *, home: str, is_old: bool) -> bool:
-    if not any(mark in pattern for mark in "/\\~"):
-        return False
-    if pattern == "~" or pattern.startswith("~/"):
-        pattern = f"{home.rstrip('/')}{pattern[1:]}"
-    expression = glob_expression(pattern, ignore_case=is_old, mark_crosses_folders=is_old)
-    return expression.fullmatch(path) is not None
+__all__ = ["AllowEntry", "FileSystem", "Program", "find_program", "matching_entry", "read_entries"]

@@ -1,6 +1,6 @@
 """The verdict on a command: run it, ask a person, or refuse it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from apps.firewall.engine.exec_policy.allowlist import (
@@ -10,25 +10,22 @@ from apps.firewall.engine.exec_policy.allowlist import (
     find_program,
     matching_entry,
 )
+from apps.firewall.engine.exec_policy.analysis import Analysis, Analyst, Lists
 from apps.firewall.engine.exec_policy.line import CommandLine, Evidence
 from apps.firewall.engine.exec_policy.modes import requires_approval
+from apps.firewall.engine.exec_policy.parts import Part, parts_of
 from apps.firewall.engine.exec_policy.programs import indirections, plain_name
 from apps.firewall.engine.exec_policy.risks import risk_hints
 from apps.firewall.engine.exec_policy.rules import ExecRules
+from apps.firewall.engine.exec_policy.strict import inline_code_in
+from apps.firewall.engine.exec_policy.tables import Tables, exec_tables
+from apps.firewall.engine.exec_policy.where import Where
+
+__all__ = ["ExecVerdict", "Where", "judge"]
 
 SHELLS: Final = ("/bin/bash", "/usr/bin/bash")
 MULTIPLEXERS: Final = frozenset(["busybox", "toybox"])
 HOSTS_WE_ARE: Final = frozenset([None, "auto", "gateway", "sandbox"])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Where:
-    """Where a command would run, as absolute paths. `home` is what `~` means in a pattern: the server's own home."""
-
-    cwd: str
-    workspace: str
-    home: str
-    search_path: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +41,8 @@ class ExecVerdict:
         is_granted: that entry is a standing answer of a person.
         argv, executable: what would run; with shell syntax `bash -c` and the line, exactly.
         may_be_remembered: an "always" for it can be stated as a pattern that says what it allows.
+        parts: every command of the line, for the person who is asked.
+        bound: words that may name files besides those of `argv`; an approval is bound to their content, too.
     """
 
     outcome: Literal["run", "ask", "deny"]
@@ -56,13 +55,16 @@ class ExecVerdict:
     argv: tuple[str, ...] = ()
     executable: str = ""
     may_be_remembered: bool = False
+    parts: tuple[Part, ...] = ()
+    bound: tuple[str, ...] = ()
 
 
 def judge(line: CommandLine, rules: ExecRules, *, files: FileSystem, where: Where) -> ExecVerdict:
     """Judge one command of one agent.
 
-    A line that no allowlist can speak for (shell syntax, a wrapper, code in an argument) is never satisfied by one:
-    it waits for a person, or is refused where nobody is asked.
+    A list speaks for a line when it admits every command of it, as OpenClaw's does, and when nothing in the line makes
+    a command more than the words that were read; otherwise the line waits for a person, or is refused where nobody is
+    asked.
     """
     refused = _refused_at_once(line, rules)
     if refused is not None:
@@ -71,21 +73,61 @@ def judge(line: CommandLine, rules: ExecRules, *, files: FileSystem, where: Wher
     if not program.is_found:
         return _deny("program_not_found", f"no program `{program.called}` was found")
     evidence = line.syntax or indirections(_names(program), line.argv)
-    entry = None if evidence else _matching(rules.allowlist, program, line, rules, where)
-    grant = None if evidence else _matching(rules.grants, program, line, rules, where)
-    outcome, reason, message = _weigh(rules, evidence, entry, grant)
+    tables = exec_tables(rules.dialect)
+    analysis = _analyse(line, rules, tables, files, where)
+    parts = parts_of(line, analysis, tables)
+    is_admitted = analysis.is_satisfied and all(part.why is None for part in parts)
+    entries = [segment.entry for segment in analysis.segments if segment.entry] if is_admitted else []
+    grant = None if evidence else _granting(rules.grants, program, line, tables, where)
+    is_granted = grant is not None and not is_admitted
+    why = tuple(part.why for part in parts if part.why)
+    if analysis.fault:
+        why = (*evidence, Evidence("not_understood", analysis.fault))
+    outcome, reason, message = _weigh(rules, why, parts if is_admitted else (), grant)
+    if outcome == "run" and rules.strict_inline_eval and rules.elevated != "full":
+        code = inline_code_in(line, evidence)
+        if code is not None:
+            outcome, reason = "ask", code.code
+            message = f"code in arguments waits for a person (`{code.text}`, tools.exec.strictInlineEval)"
     return ExecVerdict(
         outcome=outcome,
         reason=reason,
         message=message,
         evidence=evidence,
         risks=risk_hints(line, workspace=where.workspace),
-        matched=entry or grant,
-        is_granted=entry is None and grant is not None,
+        matched=grant if is_granted else next(iter(entries), None),
+        is_granted=is_granted,
         argv=("bash", "-c", line.text) if line.syntax else line.argv,
         executable=program.real_path,
         may_be_remembered=not evidence and rules.ask != "always",
+        parts=tuple(_granted(part, grant) for part in parts) if grant is not None and is_granted else parts,
+        bound=_bound(line, analysis),
     )
+
+
+def _analyse(line: CommandLine, rules: ExecRules, tables: Tables, files: FileSystem, where: Where) -> Analysis:
+    if line.shell is None:
+        return Analysis(fault="nobody took it apart")
+    lists = Lists(
+        entries=rules.allowlist,
+        safe_bins=rules.safe_bins,
+        profiles=rules.safe_bin_profiles,
+        trusted_folders=rules.safe_bin_folders,
+    )
+    return Analyst(shell=line.shell, files=files, where=where, tables=tables, lists=lists).analyse(line.text)
+
+
+def _bound(line: CommandLine, analysis: Analysis) -> tuple[str, ...]:
+    """Gather what the commands of a line name, when a shell runs it: their programs, and their words unquoted."""
+    if not line.syntax and not analysis.is_unwrapped:
+        return ()
+    programs = [segment.program.real_path for segment in analysis.segments if segment.program.real_path]
+    words = [word for segment in analysis.segments for word in segment.unwrapped.argv[1:]]
+    return tuple(dict.fromkeys([*programs, *words]))
+
+
+def _granted(part: Part, grant: AllowEntry) -> Part:
+    return replace(part, satisfied_by="grant", pattern=grant.pattern, why=None)
 
 
 def _refused_at_once(line: CommandLine, rules: ExecRules) -> ExecVerdict | None:
@@ -115,44 +157,60 @@ def _names(program: Program) -> frozenset[str]:
     return frozenset({plain_name(program.called)} | (behind - MULTIPLEXERS))
 
 
-def _matching(
-    entries: tuple[AllowEntry, ...], program: Program, line: CommandLine, rules: ExecRules, where: Where
+def _granting(
+    grants: tuple[AllowEntry, ...], program: Program, line: CommandLine, tables: Tables, where: Where
 ) -> AllowEntry | None:
-    return matching_entry(entries, program, line.argv, dialect=rules.dialect, home=where.home)
+    """Find the standing answer that covers one plain command."""
+    climbs = ".." in program.path.split("/")  # of a path as it was called, which could look like another
+    candidate = program.real_path if tables.matches_real_path else "" if climbs else program.path
+    return matching_entry(grants, replace(program, candidate=candidate), line.argv, home=where.home, tables=tables)
 
 
+MISS: Final = "allowlist_miss"
+NEEDS_SHELL: Final = ("shell_syntax", "it needs a shell (`{}`)")
 ASKED: Final = {
-    "wrapper": "it runs another program (`{}`)",
-    "shell": "it starts a shell (`{}`)",
-    "inline_code": "it carries code in its arguments (`{}`)",
+    MISS: (MISS, "no entry of the allowlist admits `{}`"),
+    "wrapper": ("wrapper", "it runs another program (`{}`)"),
+    "shell": ("shell", "it starts a shell (`{}`)"),
+    "inline_code": ("inline_code", "it carries code in its arguments (`{}`)"),
+    "program_not_found": (MISS, "no program `{}` was found"),
+    "assignment": ("shell_syntax", "it sets variables (`{}`)"),
+    "not_understood": ("shell_syntax", "nobody can tell what it does ({})"),
 }
 
 
 def _weigh(
-    rules: ExecRules, evidence: tuple[Evidence, ...], entry: AllowEntry | None, grant: AllowEntry | None
+    rules: ExecRules, why: tuple[Evidence, ...], admitted: tuple[Part, ...], grant: AllowEntry | None
 ) -> tuple[Literal["run", "ask", "deny"], str, str]:
-    is_satisfied, is_granted = entry is not None, grant is not None
-    if requires_approval(rules.ask, rules.security, is_satisfied=is_satisfied, is_durably_allowed=is_granted):
+    is_granted = grant is not None
+    if requires_approval(rules.ask, rules.security, is_satisfied=bool(admitted), is_durably_allowed=is_granted):
         if rules.ask == "always":
             return "ask", "ask_always", f"every command of this agent waits for a person ({rules.ask_from})"
-        return ("ask", *_why(evidence))
+        return ("ask", *_why(why))
     if rules.security == "full":
         return "run", "security_full", f"commands run unasked for this agent ({rules.security_from})"
-    if entry is not None:
-        return "run", "allowlist", f"the allowlist admits it (`{entry.pattern}`)"
+    if admitted:
+        return "run", "allowlist", _admission(admitted)
     if is_granted:
         return "run", "grant", "a standing approval covers it"
-    _, message = _why(evidence)
-    return "deny", "allowlist_miss", f"{message}, and nobody is asked for this agent ({rules.ask_from})"
+    _, message = _why(why)
+    return "deny", MISS, f"{message}, and nobody is asked for this agent ({rules.ask_from})"
+
+
+def _admission(admitted: tuple[Part, ...]) -> str:
+    patterns = list(dict.fromkeys(part.pattern for part in admitted if part.pattern))
+    if len(admitted) == 1 and patterns:
+        return f"the allowlist admits it (`{patterns[0]}`)"
+    if not patterns:
+        return "it only reads what it is given"
+    return f"the allowlist admits every command of it (`{'`, `'.join(patterns)}`)"
 
 
 def _why(evidence: tuple[Evidence, ...]) -> tuple[str, str]:
     if not evidence:
-        return "allowlist_miss", "no entry of the allowlist admits this command"
-    words = ASKED.get(evidence[0].code)
-    if words is None:
-        return "shell_syntax", f"it needs a shell (`{evidence[0].text}`)"
-    return evidence[0].code, words.format(evidence[0].text)
+        return MISS, "no entry of the allowlist admits this command"
+    reason, message = ASKED.get(evidence[0].code, NEEDS_SHELL)
+    return reason, message.format(evidence[0].text)
 
 
 def _deny(reason: str, message: str) -> ExecVerdict:

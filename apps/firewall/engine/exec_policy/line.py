@@ -1,6 +1,8 @@
 """A command as the shell room read it: plain values that the judge needs no grammar for."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from apps.firewall.engine.exec_policy.script import ShellReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +22,14 @@ class CommandLine:
         argv: its words when it is one plain command; with shell syntax, the words as far as they can be told.
         syntax: everything that needs a shell to mean what it says; empty for one plain argv.
         unreadable: why not even a shell could run it; empty when it can be read.
+        shell: takes the line apart as a shell would; without it no list can speak for more than one plain command.
     """
 
     text: str
     argv: tuple[str, ...]
     syntax: tuple[Evidence, ...] = ()
     unreadable: str = ""
+    shell: ShellReader | None = field(default=None, repr=False, compare=False)
 
 
 def names(text: str) -> frozenset[str]:

@@ -6,6 +6,8 @@ from typing import Any, Final
 
 LONGEST_PATTERN: Final = 512
 LONGEST_TEXT: Final = 1024
+ALL: Final = "^.*$"
+LINE_END: Final = ord("\n")
 OPEN_REPEATS: Final = 2  # each one multiplies the worst case by the length of the text
 
 
@@ -69,6 +71,59 @@ def _open_repeats(tree: Any, *, inside: bool) -> int:
         elif name == "BRANCH":
             count += sum(_open_repeats(branch, inside=inside) for branch in argument[1])
     return count
+
+
+def is_anchored(pattern: str) -> bool:
+    """Say whether a pattern holds from the first to the last argument: `^a|b$` and `^a\\$` only look like it.
+
+    Args:
+        pattern: that `argument_expression` takes.
+    """
+    tree = re._parser.parse(pattern, re.ASCII)  # type: ignore[attr-defined]
+    marks = [str(argument) for operation, argument in tree if str(operation) == "AT"]
+    ends = len(tree) > 1 and str(tree[0][0]) == str(tree[-1][0]) == "AT"
+    return ends and marks[0] == "AT_BEGINNING" and marks[-1] == "AT_END"
+
+
+def is_narrower(pattern: str, *, than: str) -> bool:
+    """Say whether a pattern surely covers nothing that another one does not; both are anchored.
+
+    That is seen of one text alone, which the other covers, and of any one line where the other covers all of these.
+    """
+    tree = list(re._parser.parse(pattern, re.ASCII))  # type: ignore[attr-defined]
+    if than == ALL:
+        return _is_of_one_line(tree)
+    text = _only_text(tree)
+    return text is not None and argument_expression(than).search(text) is not None
+
+
+def _only_text(tree: list[Any]) -> str | None:
+    """Give the one text that an anchored pattern covers; None where it covers several, or that cannot be told."""
+    if any(str(operation) != "LITERAL" for operation, _ in tree[1:-1]):
+        return None
+    return "".join(chr(code) for _, code in tree[1:-1])
+
+
+def _is_of_one_line(tree: Any) -> bool:
+    """Say whether no part of a pattern covers the end of a line, which `.` does not cover."""
+    return all(_part_is_of_one_line(str(operation), argument) for operation, argument in tree)
+
+
+def _part_is_of_one_line(operation: str, argument: Any) -> bool:
+    if operation == "LITERAL":
+        return bool(argument != LINE_END)
+    if operation == "RANGE":
+        return not argument[0] <= LINE_END <= argument[1]
+    if operation == "CATEGORY":
+        return str(argument) in {"CATEGORY_DIGIT", "CATEGORY_WORD"}
+    if operation == "BRANCH":
+        return all(map(_is_of_one_line, argument[1]))
+    if operation == "SUBPATTERN":
+        _, flags, _, body = argument
+        return not flags and _is_of_one_line(body)
+    if operation in {"MAX_REPEAT", "MIN_REPEAT"}:
+        return _is_of_one_line(argument[-1])
+    return operation in {"ANY", "AT"} or (operation == "IN" and _is_of_one_line(argument))
 
 
 def arguments_match(pattern: str, arguments: tuple[str, ...]) -> bool:

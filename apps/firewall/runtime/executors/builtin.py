@@ -1,9 +1,11 @@
 """Runs the firewall's own tools."""
 
 import sys
+from dataclasses import replace
 
 from apps.firewall.engine.source import ToolEntry
 from apps.firewall.runtime.call import Action
+from apps.firewall.runtime.executors.keeping import CommandKeeper
 from apps.firewall.sandbox.levels import offer
 from apps.firewall.tools.catalog import BUILTINS
 from apps.firewall.tools.definition import SandboxNeeds
@@ -13,13 +15,20 @@ from apps.firewall.tools.sandboxing import Allowance, Sandbox, Terms
 
 
 class BuiltinRunner:
-    """Runs the tools of `apps.firewall.tools.catalog`; a plugin's tool is none of them, whatever it says of itself."""
+    """Runs the tools of `apps.firewall.tools.catalog`; a plugin's tool is none of them, whatever it says of itself.
+
+    Args:
+        keeper: of commands that run on; without one every command runs in the foreground.
+    """
 
     kind = BuiltinExecutor.kind
 
-    def __init__(self, *, sandbox: Sandbox | None = None, python: str = sys.executable) -> None:
+    def __init__(
+        self, *, sandbox: Sandbox | None = None, python: str = sys.executable, keeper: CommandKeeper | None = None
+    ) -> None:
         self._sandbox = sandbox or Sandbox(Allowance(), offer())
         self._python = python
+        self._keeper = keeper
 
     def runs(self, tool: ToolEntry, executor: ToolExecutor) -> bool:  # noqa: ARG002
         return tool.plugin is None and tool.name in BUILTINS
@@ -40,9 +49,13 @@ class BuiltinRunner:
         workspace: str,
     ) -> ToolOutcome:
         place = place_of(self._terms(tool.name), workspace, self._python)
+        place = replace(place, command_timeout_s=action.timing.get("timeout_s", 0))
+        if self._keeper is not None:
+            background, commands = self._keeper.background(action), self._keeper.commands(action)
+            place = replace(place, background=background, commands=commands)
         command = None
         if action.argv is not None:
-            command = Command(argv=tuple(action.argv), executable=action.executable, cwd=action.cwd)
+            command = Command(argv=tuple(action.argv), executable=action.executable, cwd=action.cwd, env=action.env)
         return await BUILTINS[tool.name].run(action.params, place, command)
 
     def _terms(self, name: str) -> Terms:

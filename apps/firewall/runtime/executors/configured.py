@@ -7,7 +7,7 @@ from apps.firewall.runtime.call import Action
 from apps.firewall.runtime.executors.builtin import command_needs, place_of
 from apps.firewall.runtime.executors.remote import over_connection
 from apps.firewall.sandbox.levels import offer
-from apps.firewall.tools.configured import BY_NAME, TOOLS
+from apps.firewall.tools.configured import BY_NAME, TOOLS, ConfiguredTool
 from apps.firewall.tools.connections import Connection, Connections
 from apps.firewall.tools.connector import Resolve, system_resolve
 from apps.firewall.tools.executors import ConfiguredExecutor, ToolExecutor
@@ -52,7 +52,7 @@ class ConfiguredRunner:
         """
         own = BY_NAME.get((tool.executor or {}).get("tool", ""))
         if own is not None and own.is_process:
-            self._terms()
+            self._terms(own)
 
     async def run(self, action: Action, tool: ToolEntry, executor: ToolExecutor, workspace: str) -> ToolOutcome:  # noqa: ARG002
         assert isinstance(executor, ConfiguredExecutor)  # noqa: S101 - the dispatch goes by kind
@@ -63,7 +63,7 @@ class ConfiguredRunner:
                 return failed("source_unfit", f"the source `{executor.source}` configures no `{executor.tool}`")
             place = Place(root=workspace, python=self._python)
             work = Work(
-                place=place_of(self._terms(), workspace, self._python) if own.is_process else place,
+                place=place_of(self._terms(own), workspace, self._python) if own.is_process else place,
                 connection=connection,
                 command=_command(action),
                 resolve=self._resolve,
@@ -73,11 +73,12 @@ class ConfiguredRunner:
 
         return await over_connection(self._connections, action.environment, executor.source, perform)
 
-    def _terms(self) -> Terms:
-        return self._sandbox.terms(command_needs(self._sandbox), prefers_isolation=True)
+    def _terms(self, own: ConfiguredTool) -> Terms:
+        needs = own.definition.sandbox or command_needs(self._sandbox)
+        return self._sandbox.terms(needs, prefers_isolation=True)
 
 
 def _command(action: Action) -> Command | None:
     if action.argv is None:
         return None
-    return Command(argv=tuple(action.argv), executable=action.executable, cwd=action.cwd)
+    return Command(argv=tuple(action.argv), executable=action.executable, cwd=action.cwd, env=action.env)

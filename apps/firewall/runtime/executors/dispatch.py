@@ -4,9 +4,10 @@ from collections.abc import Iterable, Sequence
 
 from apps.firewall.engine.source import ToolEntry
 from apps.firewall.runtime.call import Action, Call, JsonObject
+from apps.firewall.runtime.executors.identifying import identities
 from apps.firewall.runtime.executors.runner import ConfiningRunner, Runner
 from apps.firewall.runtime.executors.sendable import sendable
-from apps.firewall.runtime.executors.workspaces import HostFiles, Workspaces, identities
+from apps.firewall.runtime.executors.workspaces import HostFiles, Workspaces
 from apps.firewall.tools.catalog import BUILTINS
 from apps.firewall.tools.executors import (
     BuiltinExecutor,

@@ -1,10 +1,8 @@
-"""Each agent's private folder, and the identity of the files that a command names."""
+"""Each agent's private folder."""
 
-import errno
 import hashlib
 import os
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 from apps.firewall.errors import FirewallError
@@ -13,20 +11,12 @@ from apps.firewall.tools.files.beneath import folder_beneath, parts_of
 from apps.firewall.tools.files.refusals import RefusedError
 
 PLAIN_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
-HASHED_BYTES_LIMIT = 64 * 1024 * 1024
-HASHED_FILES_LIMIT = 32
 
 
 class WorkdirError(FirewallError):
     """A command wants to start somewhere that is no folder of its workspace."""
 
     code = "workdir_invalid"
-
-
-class FileUnreadableError(FirewallError):
-    """A file that a command names cannot be read, so nobody could tell later whether it is still the same."""
-
-    code = "file_unreadable"
 
 
 class HostFiles:
@@ -45,48 +35,6 @@ class HostFiles:
 def folder_name(text: str) -> str:
     """Name a folder after an agent or environment; what is no plain name becomes a hash."""
     return text if PLAIN_NAME.fullmatch(text) else f"x-{hashlib.sha256(text.encode()).hexdigest()[:32]}"
-
-
-def identity(path: Path) -> str | None:
-    """Identify a file by its content; a very large one by device, inode, size and time of change.
-
-    Returns:
-        None when there is no such file, or it is no regular one.
-    Raises:
-        FileUnreadableError: it cannot be read.
-    """
-    try:
-        if not path.is_file():
-            return None
-        status = path.stat()
-        if status.st_size > HASHED_BYTES_LIMIT:
-            return f"stat:{status.st_dev}:{status.st_ino}:{status.st_size}:{status.st_mtime_ns}"
-        with path.open("rb") as file:
-            return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
-    except OSError as exc:
-        if exc.errno == errno.ENAMETOOLONG:
-            return None  # an argument that is no path
-        raise FileUnreadableError(f"`{path}` cannot be read: {(exc.strerror or 'unknown').lower()}") from exc
-
-
-def identities(executable: str, argv: Sequence[str], cwd: str) -> dict[str, str]:
-    """Identify the program and every file among its arguments, by path.
-
-    Raises:
-        FileUnreadableError: one of them cannot be read.
-    """
-    program = identity(Path(executable))
-    if program is None:
-        raise FileUnreadableError(f"`{executable}` is no file")
-    found = {executable: program}
-    for argument in argv[1:]:
-        if len(found) > HASHED_FILES_LIMIT or "\0" in argument or len(argument) > 4096:
-            continue
-        path = Path(cwd, argument)
-        content = identity(path)
-        if content is not None:
-            found[str(path)] = content
-    return found
 
 
 class Workspaces:

@@ -47,8 +47,8 @@ def loaded(order: Line) -> Any:
 class Host:
     """A loaded plugin, and the forks that handle events now, by their pipe."""
 
-    def __init__(self, plugin: Any, out: int, limit_bytes: int) -> None:
-        self.plugin, self.out, self.limit_bytes = plugin, out, limit_bytes
+    def __init__(self, plugin: Any, config: Line, out: int, limit_bytes: int) -> None:
+        self.plugin, self.config, self.out, self.limit_bytes = plugin, config, out, limit_bytes
         self.forks: dict[int, Fork] = {}
         self.orders = b""
 
@@ -77,6 +77,7 @@ class Host:
         pid = os.fork()
         if pid == 0:
             os.close(pipe)
+            order["payload"]["config"] = self.config
             handle(self.plugin, order, writing, (self.out, *self.forks))
         os.close(writing)
         self.forks[pipe] = Fork(order["id"], pid)
@@ -202,7 +203,7 @@ def main() -> None:
         say(out, {"not_loaded": raised(exc)})
         return
     say(out, {"ready": True})
-    host = Host(plugin, out, order["limit_bytes"])
+    host = Host(plugin, order["config"], out, order["limit_bytes"])
     host.orders = rest
     host.serve()
 

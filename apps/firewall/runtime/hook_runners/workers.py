@@ -7,7 +7,7 @@ import json
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from apps.firewall.runtime.hooks.handlers import HookFailedError
 from apps.firewall.sandbox.limits import Limits
 from apps.firewall.sandbox.pipes import PipedProcess, piped_process
 from apps.firewall.sandbox.process import run_process
+from apps.firewall.tools.definition import JsonObject
 from apps.firewall.tools.python_tools import PATH, PythonTools
 from apps.firewall.tools.remote_json import JsonRefusedError, plain_text, read_json
 
@@ -50,11 +51,13 @@ class PluginPlace:
         entry_point: as `package:name`.
         folders: absolute paths that `pip install --target` filled, searched after the interpreter's own packages.
         network: it has the server's network; otherwise none at all.
+        config: what its record says for it, secrets in clear; with every event.
     """
 
     entry_point: str
     folders: tuple[str, ...] = ()
     network: bool = False
+    config: JsonObject = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +240,7 @@ class _Worker:
                 "group": GROUP,
                 "entry_point": self._place.entry_point,
                 "folders": self._folders,
+                "config": self._place.config,
                 "limit_bytes": ANSWER_LIMIT_BYTES,
             }
             await self._write(process, json.dumps(order).encode() + b"\n")

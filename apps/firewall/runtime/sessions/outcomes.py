@@ -7,9 +7,10 @@ from typing import Any, Final
 from apps.firewall.tools.running import ToolOutcome
 
 COMMAND_TOOL: Final = "exec"
+POLLING_TOOL: Final = "process"
 TIMED_OUT: Final = "command_timed_out"
 # What a run took differs each time and tells no progress.
-_VOLATILE: Final = frozenset({"cpu_ms", "duration_ms", "elapsed_ms", "took_ms"})
+_VOLATILE: Final = frozenset({"cpu_ms", "duration_ms", "elapsed_ms", "runtimeMs", "took_ms"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +30,8 @@ def loop_outcome(tool: str, outcome: ToolOutcome) -> LoopOutcome:
     error, result = outcome.error, outcome.result
     if tool == COMMAND_TOOL and result is not None and "exit_code" in result:
         return LoopOutcome(value=_command(result, error))
+    if tool == POLLING_TOOL and result is not None and isinstance(result.get("output"), str):
+        return LoopOutcome(value=_polled(result))
     if error is not None:
         return LoopOutcome(value=f"{error['code']}: {error['message']}", is_error=True)
     return LoopOutcome(value=_shaped(result or {}))
@@ -42,6 +45,12 @@ def _command(result: Mapping[str, Any], error: Mapping[str, str] | None) -> dict
         "aggregated": f"{result.get('stdout') or ''}{result.get('stderr') or ''}",
     }
     return {"content": [], "details": details}
+
+
+def _polled(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Say what a look at a background command told: what is new of its output is progress."""
+    details = {name: value for name, value in result.items() if name not in {"output", *_VOLATILE}}
+    return {"content": [{"type": "text", "text": result["output"]}], "details": details}
 
 
 def _shaped(result: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,14 +11,15 @@ from apps.firewall.tools.running import ToolOutcome
 
 
 async def after_hooks_stage(run: Run) -> None:
-    """Begin to tell after-hooks of a call that ran."""
-    if run.tool is None or run.snapshot is None or run.outcome is None or not run.is_intended:
+    """Begin to tell after-hooks of a call that ended. To them a refused one failed, in no time."""
+    if run.snapshot is None or run.outcome is None:
         return
     port = run.ports.hooks
-    hooks = port.after(run.call.environment, run.tool.name)
+    hooks = port.after(run.call.environment, run.tool_name)
     if hooks:
         rules = runtime_rules(run.snapshot.dialect, is_strict=port.is_strict)
-        port.later(_tell(run, hooks, rules, run.outcome, run.phases.get("execute", 0)))
+        duration_ms = run.phases.get("execute", 0) if run.is_intended else 0
+        port.later(_tell(run, hooks, rules, run.outcome, duration_ms))
 
 
 async def _tell(run: Run, hooks: Sequence[Hook], rules: HookRules, outcome: ToolOutcome, duration_ms: int) -> None:

@@ -1,15 +1,25 @@
 """What exactly would run, and whether a person is asked first."""
 
 import asyncio
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from apps.firewall.engine.exec_policy import Where, exec_rules, judge
+from apps.firewall.engine.dialect import dialect_named
+from apps.firewall.engine.exec_policy import Where, judge
+from apps.firewall.engine.exec_policy.unanswered import runs_unanswered
 from apps.firewall.engine.source import ToolEntry
+from apps.firewall.identifiers import show_id
 from apps.firewall.runtime.call import Action, Judgement
 from apps.firewall.runtime.hooks import ApprovalWish
 from apps.firewall.runtime.ports import ApprovalRequest
+from apps.firewall.runtime.stages.at_host import judge_at_host, workdir_at_host
+from apps.firewall.runtime.stages.background import command_timing
+from apps.firewall.runtime.stages.binding import changed_parts, policy_digest
 from apps.firewall.runtime.stages.command_lists import check_command_lists, takes_command
+from apps.firewall.runtime.stages.command_rules import command_rules
+from apps.firewall.runtime.stages.halt import ASKER, LAYER
+from apps.firewall.runtime.stages.host_env import asked_variables, command_environment
 from apps.firewall.runtime.stages.run import Run
 from apps.firewall.shell import read_line
 from apps.firewall.tools.builtin.exec import PATH
@@ -20,12 +30,14 @@ async def approval_stage(run: Run) -> None:
     assert run.tool is not None  # noqa: S101 - the stage before
     if not run.ports.executor.runs(run.tool):
         raise run.refuse("no_executor", f"the tool `{run.tool.name}` cannot run here", layer="executor")
-    if takes_command(run.tool):
+    if takes_command(run.tool) and run.call.host is not None:
+        _judge_at_host(run, run.tool)
+    elif takes_command(run.tool):
         await _judge_command(run, run.tool)
     else:
         run.action = _action(run)
     if run.approved is not None:
-        _check_drift(run, run.approved)
+        await _check_drift(run, run.approved)
         _check_asked(run)
     elif run.verdict is not None and run.verdict.outcome == "ask":
         await _ask(
@@ -39,9 +51,10 @@ async def _judge_command(run: Run, tool: ToolEntry) -> None:
     assert run.snapshot is not None  # noqa: S101 - the stage before
     call, executor = run.call, run.ports.executor
     cwd = executor.workdir(call, call.params)
-    grants = await run.ports.approvals.grants(call, tool.name)
-    settings = run.snapshot.exec_settings(call.agent)
-    rules = exec_rules(settings, dialect=run.snapshot.dialect, grants=[grant.entry for grant in grants])
+    variables = asked_variables(call.params)
+    # Who said "always" to a command saw no variables, which may make another command of it.
+    grants = [] if variables else await run.ports.approvals.grants(call, tool.name)
+    rules = command_rules(run, tool, [grant.entry for grant in grants])
     where = Where(
         cwd=cwd,
         workspace=executor.workspace(call),
@@ -52,15 +65,27 @@ async def _judge_command(run: Run, tool: ToolEntry) -> None:
     if verdict.outcome == "deny":
         raise run.refuse(verdict.reason, verdict.message, layer="exec_policy", rule=rules.security_from)
     check_command_lists(run, tool, verdict)
-    run.verdict = verdict
+    run.verdict = replace(verdict, may_be_remembered=False) if variables else verdict
+    run.fallback_rule = rules.ask_fallback_from if runs_unanswered(verdict, rules) and not variables else ""
     # In a thread: reading whole files must not hold up other calls.
-    files = await asyncio.to_thread(executor.identities, verdict.executable, verdict.argv, cwd)
-    run.action = _action(run, argv=list(verdict.argv), executable=verdict.executable, cwd=cwd, files=files)
+    words = (*verdict.argv, *verdict.bound)
+    files = await asyncio.to_thread(executor.identities, verdict.executable, words, cwd)
+    env = command_environment(dialect_named(run.snapshot.dialect), call.params, where.workspace)
+    timing = command_timing(run)
+    run.action = _action(
+        run, argv=list(verdict.argv), executable=verdict.executable, cwd=cwd, files=files, env=env, timing=timing
+    )
     if verdict.is_granted and verdict.outcome == "run" and call.deferral is None:  # else it counts when it is taken
         for grant in grants:
             if grant.entry == verdict.matched:
                 await run.ports.approvals.use(grant, call)
                 break
+
+
+def _judge_at_host(run: Run, tool: ToolEntry) -> None:
+    verdict = run.verdict = judge_at_host(run)
+    check_command_lists(run, tool, verdict)
+    run.action = _action(run, argv=list(verdict.argv), cwd=workdir_at_host(run))
 
 
 def _action(run: Run, **command: Any) -> Action:
@@ -80,19 +105,32 @@ def _action(run: Run, **command: Any) -> Action:
         hook_changes=run.hook_changes,
         filtered=run.filtered,
         run=call.run,
+        host=None if call.host is None else asdict(call.host),
         **command,
     )
 
 
-def _check_drift(run: Run, approved: Action) -> None:
-    """Compare what was allowed with what would run now; a newer snapshot is no drift, it has just decided again."""
-    now = run.action
+async def _check_drift(run: Run, approved: Action) -> None:
+    """Compare what was allowed with what would run now; whatever differs is named, and it does not run."""
+    now = _bound(run) if approved.policy else run.action
     assert now is not None  # noqa: S101 - the caller made it
-    kept = ("tool", "params", "argv", "executable", "cwd", "files", "agent", "environment")
-    changed = [name for name in kept if getattr(now, name) != getattr(approved, name)]
-    if changed:
-        message = f"what was approved has changed since: {', '.join(changed)}"
-        raise run.refuse("action_changed", message, layer="approval")
+    changed = changed_parts(approved, now)
+    if not changed:
+        return
+    if run.approval_id is not None:
+        await run.ports.approvals.drifted(run.approval_id, changed)
+    message = f"what was approved has changed since: {', '.join(changed)}"
+    details = [
+        {"path": part, "code": "changed", "message": "it is not as it was when a person was asked"} for part in changed
+    ]
+    raise run.refuse("action_changed", message, details, layer="approval")
+
+
+def _bound(run: Run) -> Action:
+    """Bind an action to what the snapshot says of it."""
+    assert run.action is not None and run.snapshot is not None and run.tool is not None  # noqa: S101
+    policy = policy_digest(run.snapshot, run.tool, run.call.agent, is_command=run.verdict is not None)
+    return replace(run.action, policy=policy)
 
 
 def _check_asked(run: Run) -> None:
@@ -110,7 +148,8 @@ async def _ask_for_plugin(run: Run, wish: ApprovalWish) -> None:
             await approvals.use(grant, run.call)
             return
     reason = wish.description or wish.title or f"the plugin `{wish.plugin}` wants a person asked"
-    await _ask(run, Judgement(verdict="ask", layer="hooks", rule=wish.plugin, reason=reason))
+    layer = LAYER if wish.plugin == ASKER else "hooks"
+    await _ask(run, Judgement(verdict="ask", layer=layer, rule=wish.plugin, reason=reason))
 
 
 async def _ask(run: Run, judgement: Judgement) -> None:
@@ -118,13 +157,21 @@ async def _ask(run: Run, judgement: Judgement) -> None:
     run.judgement = judgement
     request = ApprovalRequest(
         call=run.call,
-        action=run.action,
+        action=_bound(run),
         verdict=run.verdict,
         judgement=run.judgement,
         snapshot=run.snapshot,
         wish=run.wish,
+        fallback_rule="" if run.wish is not None else run.fallback_rule,
         sensitive=run.sensitive,
     )
     if run.call.deferral is not None:
         await run.ports.queue.wait(run.call, run.tool_name)
-    run.asked = await run.ports.approvals.ask(request)
+    asked = await run.ports.approvals.ask(request)
+    if asked.call_id is None or asked.call_id == run.call.id:
+        run.asked = asked
+        return
+    run.joined = asked.call_id
+    message = "it repeats a call that waits for a person: that one is answered, and runs once"
+    details = [{"path": "call", "code": "call_joined", "message": show_id("call", asked.call_id)}]
+    raise run.refuse("call_joined", message, details, layer="approval")

@@ -4,12 +4,20 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from apps.firewall.runtime.stages.content import content_stage
+from apps.firewall.runtime.stages.host_env import host_env_stage
+from apps.firewall.runtime.stages.limits import size_check
 from apps.firewall.runtime.stages.permissions import permissions_stage
 from apps.firewall.runtime.stages.run import Run
 from apps.firewall.runtime.stages.validate import validate_stage
 
-CHECKS: tuple[Callable[[Run], Awaitable[None]], ...] = (validate_stage, permissions_stage, content_stage)
-"""Every stage that judges params, in the order of the table of stages."""
+CHECKS: tuple[Callable[[Run], Awaitable[None]], ...] = (
+    validate_stage,
+    host_env_stage,
+    permissions_stage,
+    content_stage,
+    size_check,
+)
+"""Everything that judges params, in the order of the table of stages."""
 
 
 async def check_again_stage(run: Run) -> None:

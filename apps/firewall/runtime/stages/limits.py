@@ -13,8 +13,8 @@ LAYER = "limits"
 async def limits_stage(run: Run) -> None:
     """Refuse what is too large or too often; what waited for a person was counted when it was asked for."""
     assert run.tool is not None and run.snapshot is not None  # noqa: S101 - the stages before
+    await size_check(run)
     definition = definition_of(run.tool)
-    _check_size(run, definition)
     counting: Counting = "take" if run.approved is None else "skip"
     limited = await run.ports.limits.admit(run.call, run.tool, definition, counting=counting)
     if limited is not None:
@@ -22,7 +22,10 @@ async def limits_stage(run: Run) -> None:
         raise run.refuse(limited.code, limited.message, [wait], layer=LAYER, rule=limited.rule)
 
 
-def _check_size(run: Run, definition: Definition) -> None:
+async def size_check(run: Run) -> None:
+    """Refuse params that are larger than one call of the tool may be."""
+    assert run.tool is not None  # noqa: S101 - the stages before
+    definition = definition_of(run.tool)
     most = _tokens_limit(definition)
     tokens = 0 if most is None else estimated_tokens(run.call.params)
     if most is not None and tokens > most:

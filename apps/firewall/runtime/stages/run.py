@@ -36,6 +36,7 @@ class Run:
     approved: Action | None = None
     approval_id: UUID | None = None
     asked: Asked | None = None
+    joined: UUID | None = None
     is_intended: bool = False
     is_queued: bool = False
     is_remembered: bool = False
@@ -44,6 +45,7 @@ class Run:
     settled: Settled | None = None
     warnings: list[dict[str, str]] = field(default_factory=list)
     wish: ApprovalWish | None = None
+    fallback_rule: str = ""
     hook_changes: list[dict[str, Any]] = field(default_factory=list)
     filtered: list[dict[str, Any]] = field(default_factory=list)
     is_rewritten: bool = False

@@ -4,11 +4,11 @@ import asyncio
 
 from apps.firewall.engine.dialect import dialect_named
 from apps.firewall.engine.source import ToolEntry
+from apps.firewall.runtime.stages.command_lists import takes_command
 from apps.firewall.runtime.stages.run import Run
 from apps.firewall.shell.bleed import FolderScripts, Preflight, Unread, preflight
 from apps.firewall.tools.sandboxing import SandboxRefusedError
 
-COMMAND_TOOL = "exec"
 LAYER = "sandbox"
 PREFLIGHT = "preflight"
 UNREAD_SAID = {Unread.TOO_LARGE, Unread.UNREADABLE}
@@ -17,10 +17,12 @@ UNREAD_SAID = {Unread.TOO_LARGE, Unread.UNREADABLE}
 async def sandbox_stage(run: Run) -> None:
     """Refuse what could not run as strictly held as it has to be, and scripts that were not meant so."""
     assert run.tool is not None  # noqa: S101 - the stage before
+    if run.call.host is not None:
+        return  # what holds it is the other machine's matter, and its files cannot be read
     if not run.ports.executor.runs(run.tool):
         return  # the next stage says so
     check_sandbox(run, run.tool)
-    if run.tool.name == COMMAND_TOOL:
+    if takes_command(run.tool):
         await check_scripts(run, run.ports.executor.workdir(run.call, run.call.params))
 
 

@@ -7,6 +7,7 @@ from functools import partial
 from apps.firewall.engine.source import ToolEntry
 from apps.firewall.runtime.definitions import definition_of
 from apps.firewall.runtime.facts import facts_of
+from apps.firewall.runtime.stages.at_host import check_at_host
 from apps.firewall.runtime.stages.run import Run
 from apps.firewall.tools.mistakes import in_order
 from apps.firewall.tools.parameters import FAILED, Prepared, may_take_long, needs_folders, prepare_params
@@ -19,6 +20,9 @@ async def validate_stage(run: Run) -> None:
         problem = {"path": "", "code": "malformed_arguments", "message": run.call.unreadable}
         message = f"the parameters of `{run.tool.name}` cannot be read"
         raise run.refuse(FAILED, message, [problem], layer="parameters")
+    if run.call.host is not None:
+        check_at_host(run)
+        return
     prepared = await _prepare(run, run.tool)
     if prepared.problems:
         count = len(prepared.problems)

@@ -47,6 +47,8 @@ def shaped(definition: Definition, connection: Connection) -> Definition:
     names = sorted(connection.settings.get("databases") or ())
     properties = dict(definition.parameters["properties"])
     properties["database"] = {**properties["database"], "enum": names}
+    if len(names) == 1 and connection.settings.get("permissions"):
+        properties["database"]["default"] = names[0]  # so that a call names what it is granted
     required = ["query"] if len(names) == 1 else ["query", "database"]
     return replace(definition, parameters={**definition.parameters, "properties": properties, "required": required})
 

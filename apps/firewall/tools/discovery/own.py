@@ -1,6 +1,7 @@
 """Looks at a source of the firewall's own tools: whether its settings, and this machine, let them run."""
 
 from apps.firewall.patterns import PatternError, compile_pattern
+from apps.firewall.tools.browser.machine import machine_problem, settings_problem
 from apps.firewall.tools.builtin import email_send
 from apps.firewall.tools.configured import TOOLS
 from apps.firewall.tools.connections import Connection
@@ -16,7 +17,7 @@ async def look_own(connection: Connection) -> Look:
         found=tuple(
             Found(
                 key=tool.definition.name,
-                definition=tool.shaped(tool.definition, connection),
+                definition=tool.defined(connection),
                 executor=ConfiguredExecutor(tool=tool.definition.name, source=connection.source),
                 is_optional=True,
                 failure=failure,
@@ -32,8 +33,18 @@ def _failure(connection: Connection) -> Failure | None:
         return Failure(stage="load", code="folder_refused", message=folder)
     if connection.kind == "own_shell":
         return _of_patterns(connection)
+    if connection.kind == "own_browser":
+        return _of_browser(connection)
     problem = email_send.problem(connection) if connection.kind == "own_email" else ""
     return Failure(stage="verify", code="settings_invalid", message=problem) if problem else None
+
+
+def _of_browser(connection: Connection) -> Failure | None:
+    problem = settings_problem(connection)
+    if problem:
+        return Failure(stage="verify", code="settings_invalid", message=problem)
+    problem = machine_problem()
+    return Failure(stage="verify", code="browser_unavailable", message=problem) if problem else None
 
 
 def _of_patterns(connection: Connection) -> Failure | None:

@@ -255,8 +255,8 @@ def _gemini_instead(result: dict[str, Any], key: str, value: Any, log: ChangeLog
 
 def _one_type(value: Any) -> str | None:
     """Return the first type of several, a null among them aside."""
-    named = [each for each in value if each in GEMINI_TYPES] if isinstance(value, list) else []
-    return next((each for each in named if each != "null"), None)
+    named = [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+    return next((each for each in named if each in GEMINI_TYPES and each != "null"), None)
 
 
 def _with_declared(schema: dict[str, Any], log: ChangeLog, path: str) -> dict[str, Any]:

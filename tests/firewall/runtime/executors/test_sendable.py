@@ -42,6 +42,11 @@ def test_what_cannot_is_replaced(value: Any, sent: Any) -> None:
     assert outcome.result == {"value": sent, "bad": "\ufffd"}
 
 
+@pytest.mark.parametrize(("value", "sent"), [(float("inf"), "inf"), ([None, float("-inf")], [None, "-inf"])])
+def test_a_number_without_an_end_becomes_its_text_and_not_nothing(value: Any, sent: Any) -> None:
+    assert sendable(ToolOutcome(result={"value": value})).result == {"value": sent}
+
+
 def test_a_result_that_is_too_deep_or_no_json_fails_the_call() -> None:
     deep: Any = "x"
     for _ in range(300):
@@ -62,4 +67,4 @@ def test_the_words_of_an_error_are_mended_too() -> None:
 def test_any_result_can_be_sent_afterwards(value: Any) -> None:
     outcome = sendable(ToolOutcome(result={"value": value}))
 
-    orjson.dumps([outcome.result, outcome.error])
+    assert orjson.loads(orjson.dumps([outcome.result, outcome.error])) == [outcome.result, outcome.error]

@@ -8,12 +8,11 @@ from unittest.mock import patch
 import pytest
 
 from apps.firewall.runtime.call import Call
+from apps.firewall.runtime.executors.identifying import FileUnreadableError, identities
 from apps.firewall.runtime.executors.workspaces import (
-    FileUnreadableError,
     WorkdirError,
     Workspaces,
     folder_name,
-    identities,
 )
 
 

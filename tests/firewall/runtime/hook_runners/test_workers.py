@@ -1,6 +1,7 @@
 """Plugins in processes of their own: what they answer, and every way in which they fail to."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,17 @@ async def test_a_plugin_gets_the_event_and_each_one_finds_it_as_it_was_loaded(tm
         "toolCallId": "1",
         "params": {"path": "a"},
         "context": {"agent.id": "bot"},
+        "config": {},
     }
+
+
+async def test_each_event_comes_with_the_config_of_its_hook(tmp_path: Path) -> None:
+    place = replace(installed(tmp_path, CODE), config={"folders": ["a"], "token": "made-up"})
+    async with workers() as found:
+        answers = [await ask(found, place), await ask(found, place)]
+
+    assert [each["event"]["config"] for each in answers] == [{"folders": ["a"], "token": "made-up"}] * 2
+    assert "made-up" not in repr(place)
 
 
 async def test_a_coroutine_function_is_told_what_became_of_a_call(tmp_path: Path) -> None:

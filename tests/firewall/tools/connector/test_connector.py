@@ -343,4 +343,4 @@ async def test_connections_are_used_again_only_by_whoever_drives_the_transport()
 
     async with serving(twice) as server:
         await connector(server).get(server.url())
-        await asyncio.wait_for(server.hung_up.wait(), 5)
+        assert await asyncio.wait_for(server.hung_up.wait(), 5)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from apps.firewall.tools.schema import (
+    Family,
     ModelCompat,
     UnknownReleaseError,
     clean_for_gemini,
@@ -378,3 +379,13 @@ def test_a_grammar_has_no_expressions_and_no_long_repetitions() -> None:
 def test_a_block_of_settings_that_makes_no_sense_means_nothing() -> None:
     wrong = {"toolSchemaProfile": 5, "unsupportedToolSchemaKeywords": "pattern", "omitEmptyArrayItems": 1}
     assert read_compat(wrong) == read_compat(None) == read_compat([1]) == ModelCompat()
+
+
+@pytest.mark.parametrize(
+    ("kinds", "kept"), [([{}, ["string"]], None), ([{}, "null", "integer"], "integer"), (["null", 5], None)]
+)
+def test_several_types_of_which_some_are_none_leave_gemini_the_first_that_is_one(kinds: Any, kept: str | None) -> None:
+    fitted = normalize_schema({"type": "object", "properties": {"p": {"type": kinds}}}, family=Family.GEMINI)
+
+    assert fitted.schema["properties"]["p"].get("type") == kept
+    assert fitted.changes

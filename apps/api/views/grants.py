@@ -1,0 +1,67 @@
+"""Standing approvals for programs: what stands, ending and narrowing it."""
+
+from uuid import UUID
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from apps.accounts.access import Permission
+from apps.api.reading import body_of, found, principal_of
+from apps.api.scope import environment_of
+from apps.api.serializers.approvals import GrantNarrowSerializer, GrantSerializer
+from apps.api.views.parameters import ENVIRONMENT
+from apps.api.views.registry.tools import REFUSED
+from apps.approvals.grants import grant_narrow, grant_revoke
+from apps.approvals.rules import standing_at
+from apps.approvals.selectors import grant_get, grants_standing
+
+MOST = 1000
+
+
+class Grants(APIView):
+    permissions = {"GET": Permission.APPROVALS_READ}
+
+    @extend_schema(
+        operation_id="grants_list",
+        summary="List what runs without asking because somebody said always, the one used last first",
+        parameters=[ENVIRONMENT],
+        responses=GrantSerializer(many=True),
+    )
+    def get(self, request: Request) -> Response:
+        standing = grants_standing(environment_of(request)).filter(standing_at(timezone.now()))
+        return Response(GrantSerializer(standing[:MOST], many=True).data)
+
+
+class GrantRevoke(APIView):
+    permissions = {"POST": Permission.APPROVALS_RESOLVE}
+
+    @extend_schema(
+        operation_id="grants_revoke",
+        summary="End a standing approval: the next such call asks again",
+        parameters=[ENVIRONMENT],
+        request=None,
+        responses={200: GrantSerializer, **REFUSED},
+    )
+    def post(self, request: Request, grant_id: UUID) -> Response:
+        grant = found(grant_get(environment_of(request), grant_id), "standing approval")
+        return Response(GrantSerializer(grant_revoke(grant, by=principal_of(request), at=timezone.now())).data)
+
+
+class GrantNarrow(APIView):
+    permissions = {"POST": Permission.APPROVALS_RESOLVE}
+
+    @extend_schema(
+        operation_id="grants_narrow",
+        summary="Put a rule with other arguments in the place of a standing approval",
+        parameters=[ENVIRONMENT],
+        request=GrantNarrowSerializer,
+        responses={200: GrantSerializer, **REFUSED},
+    )
+    def post(self, request: Request, grant_id: UUID) -> Response:
+        grant = found(grant_get(environment_of(request), grant_id), "standing approval")
+        wanted = body_of(request, GrantNarrowSerializer)
+        narrower = grant_narrow(grant, wanted["arg_pattern"], by=principal_of(request), at=timezone.now())
+        return Response(GrantSerializer(narrower).data)

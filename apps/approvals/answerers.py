@@ -1,0 +1,102 @@
+"""Who may answer a request, in whose place, and how many people have said yes so far."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from apps.accounts.access import Principal
+from apps.accounts.models import ApiToken, User
+from apps.approvals.errors import NotAnApproverError
+from apps.approvals.models import AnswerRule, Approval, Deputy, Voice
+from apps.approvals.records import actor_of, voice_entry
+from apps.approvals.rows import approval_save
+from apps.approvals.states import DECISION_OF, State
+from apps.audit.drafts import EntryDraft
+from apps.events.notices import announce
+from apps.firewall.engine.conversation_key import group_of_key
+from apps.firewall.engine.dialect import dialect_named
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Voiced:
+    """One more yes. While others are still needed the request waits; then `state` is what all of them allow."""
+
+    is_waiting: bool
+    state: State
+    entry: EntryDraft
+
+
+def answer_rule_of(approval: Approval) -> AnswerRule | None:
+    """Find the rule that says who answers a request; None where whoever may answer at all does."""
+    groups = group_of_key(dialect_named(approval.environment.dialect), approval.session_key).group_ids
+    about: dict[str, set[str]] = {
+        "agents": {approval.agent},
+        "channels": {approval.channel},
+        "groups": set(groups),
+        "tools": {approval.tool},
+    }
+    for rule in AnswerRule.objects.filter(environment=approval.environment):
+        if all(not getattr(rule, name) or found & set(getattr(rule, name)) for name, found in about.items()):
+            return rule
+    return None
+
+
+def person_of(by: Principal) -> User | None:
+    """Tell the person who answers: themselves, or behind a token."""
+    if isinstance(by, ApiToken):
+        return by.created_by
+    return by if isinstance(by, User) else None
+
+
+def place_of(rule: AnswerRule | None, by: Principal, at: datetime) -> str:
+    """Let through who may answer, and tell in whose place they do; empty for their own.
+
+    Raises:
+        NotAnApproverError: the rule leaves it to others.
+    """
+    if rule is None or not (rule.roles or rule.people):
+        return ""
+    person = person_of(by)
+    if person is not None:
+        if _is_named(rule, person):
+            return ""
+        for row in Deputy.objects.filter(deputy=person, until__gt=at, person__is_active=True).select_related("person"):
+            if _is_named(rule, row.person):
+                return str(row.person)
+    raise NotAnApproverError(f"the rule `{rule.name}` leaves the answer to others")
+
+
+def _is_named(rule: AnswerRule, person: User) -> bool:
+    return person.role in rule.roles or person.username in rule.people
+
+
+def label_of(by: Principal | None, place: str) -> str:
+    """Name who answered, and in whose place."""
+    if by is None:
+        return ""
+    return f"{by} (for {place})" if place else str(by)
+
+
+def voice_add(
+    approval: Approval, wanted: State, *, rule: AnswerRule, by: Principal, place: str, at: datetime
+) -> Voiced:
+    """Count one person's yes to a locked request that needs several. The same person again counts once.
+
+    Together people allow what the most careful of them did: one "once" makes it once.
+    """
+    person = person_of(by)
+    actor = actor_of(by) if person is None else person.actor
+    decision = DECISION_OF[wanted]
+    Voice.objects.update_or_create(
+        approval=approval,
+        actor=actor,
+        defaults={"label": label_of(by, place), "in_place_of": place, "decision": decision, "at": at},
+    )
+    voices = list(Voice.objects.filter(approval=approval))
+    is_waiting = len(voices) < rule.quorum
+    if is_waiting:
+        approval.voices_have, approval.voices_need = len(voices), rule.quorum
+        approval_save(approval, "voices_have", "voices_need")
+        announce("approval.changed", id=approval.pk, environment=approval.environment.slug)
+    is_always = all(voice.decision == DECISION_OF[State.ALLOWED_ALWAYS] for voice in voices)
+    entry = voice_entry(approval, decision, actor=actor_of(by), place=place, have=len(voices), need=rule.quorum, at=at)
+    return Voiced(is_waiting=is_waiting, state=State.ALLOWED_ALWAYS if is_always else State.ALLOWED_ONCE, entry=entry)

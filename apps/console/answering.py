@@ -1,0 +1,81 @@
+"""What the page about answering shows: how long people have, who answers what, and who answers in whose place."""
+
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from apps.accounts.models import Role
+from apps.approvals.answering import answer_policy, answer_rules, deputies
+from apps.approvals.asking import TIMEOUT_S
+from apps.approvals.models import WAIT_LEAST_S, WAIT_MOST_S
+from apps.console.forms import ConsoleForm
+
+if TYPE_CHECKING:
+    from apps.approvals.errors import AnswerInvalidError
+    from apps.registry.models import Environment
+
+LISTS = ("agents", "channels", "groups", "tools", "people")
+
+
+class RefusableForm(ConsoleForm):
+    """A form that shows what was refused beside the fields it names."""
+
+    def take_refusal(self, error: "AnswerInvalidError") -> None:
+        for detail in error.details or [{"path": "", "message": error.message}]:
+            self.add_error(detail["path"] if detail["path"] in self.fields else None, detail["message"])
+
+
+class WaitForm(RefusableForm):
+    """How long people have to answer."""
+
+    version = forms.IntegerField(widget=forms.HiddenInput)
+    wait_s = forms.IntegerField(
+        label=_("Seconds to answer"), required=False, min_value=WAIT_LEAST_S, max_value=WAIT_MOST_S
+    )
+
+
+class RuleForm(RefusableForm):
+    """Who answers which requests. Names stand with commas between them; none means any."""
+
+    name = forms.CharField(label=_("Name"), max_length=100)
+    agents = forms.CharField(label=_("Agents"), required=False, max_length=5000)
+    channels = forms.CharField(label=_("Channels"), required=False, max_length=5000)
+    groups = forms.CharField(label=_("Groups"), required=False, max_length=5000)
+    tools = forms.CharField(label=_("Tools"), required=False, max_length=5000)
+    roles = forms.MultipleChoiceField(label=_("Roles"), required=False, choices=Role.choices)
+    people = forms.CharField(label=_("People, by user name"), required=False, max_length=5000)
+    quorum = forms.IntegerField(label=_("People who have to allow it"), min_value=1, max_value=9, initial=1)
+
+    def values(self) -> dict[str, Any]:
+        """Give the fields of the record."""
+        cleaned = self.cleaned_data
+        fields = {name: cleaned[name] for name in ("name", "roles", "quorum")}
+        return fields | {name: [word.strip() for word in cleaned[name].split(",") if word.strip()] for name in LISTS}
+
+
+class DeputyForm(RefusableForm):
+    """Who answers in one's place, and until when."""
+
+    deputy = forms.CharField(label=_("User name of your deputy"), max_length=64)
+    until = forms.DateTimeField(
+        label=_("Until (UTC)"), widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
+    )
+
+
+def wait_form(environment: "Environment") -> dict[str, Any]:
+    """Give the form's values of an environment."""
+    policy = answer_policy(environment)
+    return {"version": policy.version, "wait_s": policy.wait_s}
+
+
+def page_of(environment: "Environment") -> dict[str, Any]:
+    """Gather what the page shows besides its forms."""
+    return {
+        "environment_name": environment.name,
+        "release": environment.dialect,
+        "usual_s": TIMEOUT_S[environment.dialect],
+        "rules": answer_rules(environment),
+        "deputies": deputies(timezone.now()),
+    }

@@ -1,0 +1,164 @@
+"""The records behind a page of exec rules, of every agent or of one, each with its form and what the review says."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from apps.accounts.access import Permission, require
+from apps.console import agents as shown
+from apps.console.exec_forms import AgentElevatedForm, ApprovalsForm, ElevatedForm, ExecForm, PartForm
+from apps.console.gate import ConsoleRequest
+from apps.policies.errors import ConflictError, RecordInvalidError
+from apps.policies.kinds import MEMBERS
+from apps.policies.selectors import approvals, approvals_agent, exec_settings, global_policy, lint_record
+from apps.policies.services import (
+    approvals_agent_create,
+    approvals_create,
+    draft_start,
+    exec_settings_create,
+    record_update,
+)
+
+if TYPE_CHECKING:
+    from apps.console.agents import AgentRecord, EnvironmentRecord
+
+EVERY_AGENT: Final = "*"
+Make = Callable[..., Any]
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Part:
+    """One form of the page: what it changes, and how it stands.
+
+    Attributes:
+        name: which form was sent. `path` is where its record stands in the document.
+        make: makes the record when there is none.
+    """
+
+    name: str
+    title: Promise
+    path: str
+    record: Any
+    form: PartForm
+    make: Make
+    conflict: shown.Conflict | None = None
+    remarks: Mapping[str, list[Any]] = field(default_factory=dict)
+
+    @property
+    def version(self) -> Any:
+        return self.conflict.version if self.conflict else self.form["version"].value()
+
+    @property
+    def rows(self) -> list[tuple[Any, list[Any]]]:
+        """Every field that is shown, with what the review says of it."""
+        return [(bound, self.remarks.get(bound.name, [])) for bound in self.form if bound.name != "version"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    name: str
+    title: Promise
+    path: str
+    form: type[PartForm]
+
+
+def parts_of(request: ConsoleRequest, environment: "EnvironmentRecord", agent: "AgentRecord | None") -> list[Part]:
+    """Gather the forms of every agent's page (`agent` None) or of one agent's."""
+    by = request.user
+    kinds: list[tuple[_Kind, Any, Make]] = []
+    settings = exec_settings(environment, agent)
+    scope = "tools" if agent is None else f"agents.{agent.key}.tools"
+    kinds.append(
+        (
+            _Kind("exec", _("Settings"), f"{scope}.exec", ExecForm),
+            settings,
+            lambda **fields: exec_settings_create(environment, by=by, agent=agent, **fields),
+        )
+    )
+    if agent is None:
+        kinds += [
+            (
+                _Kind("approvals", _("Approvals: defaults"), "execApprovals.defaults", ApprovalsForm),
+                approvals(environment),
+                lambda **fields: approvals_create(environment, by=by, **fields),
+            ),
+            _words_of(environment, "everyone", _("Approvals: every agent"), EVERY_AGENT, by),
+        ]
+    else:
+        kinds.append(_words_of(environment, "approvals", _("Approvals: this agent"), agent.key, by))
+    elevated = _Kind(
+        "elevated", _("Elevated"), f"{scope}.elevated", ElevatedForm if agent is None else AgentElevatedForm
+    )
+    kinds.append((elevated, agent or global_policy(environment), lambda **fields: _started(environment, by, fields)))
+    return [_part(request, kind, record, make, inherits=agent is not None) for kind, record, make in kinds]
+
+
+def _words_of(
+    environment: "EnvironmentRecord", name: str, title: Promise, key: str, by: Any
+) -> tuple[_Kind, Any, Make]:
+    return (
+        _Kind(name, title, f"execApprovals.agents.{key}", ApprovalsForm),
+        approvals_agent(environment, key),
+        lambda **fields: approvals_agent_create(environment, key, by=by, **fields),
+    )
+
+
+def _started(environment: "EnvironmentRecord", by: Any, fields: Mapping[str, Any]) -> Any:
+    policy = draft_start(environment, by=by)
+    return record_update(policy, fields, by=by, expected_version=policy.version)
+
+
+def _part(request: ConsoleRequest, kind: _Kind, record: Any, make: Make, *, inherits: bool) -> Part:
+    is_sent = request.method == "POST" and request.POST.get("part", "exec") == kind.name
+    form = kind.form(
+        request.POST if is_sent else None,
+        initial=kind.form.initial_of(record),
+        auto_id=f"id_{kind.name}_%s",
+        inherits=inherits,
+    )
+    return Part(kind.name, kind.title, kind.path, record, form, make, remarks=_remarks(record))
+
+
+def _remarks(record: Any) -> dict[str, list[Any]]:
+    """Sort what the review says of a record by the column that it speaks of."""
+    found: dict[str, list[Any]] = {}
+    if record is None:
+        return found
+    for finding in lint_record(record):
+        for member in MEMBERS.get(type(record), ()):
+            if finding.path.endswith("." + ".".join(member.path)) or finding.path.endswith("." + member.path[-1]):
+                found.setdefault(member.field, []).append(finding)
+                break
+    return found
+
+
+def save_sent(request: ConsoleRequest, parts: list[Part]) -> tuple[int, bool]:
+    """Save the form that was sent, if one was.
+
+    Returns:
+        The status of the page, and whether something was saved.
+    """
+    sent = next((part for part in parts if part.form.is_bound), None)
+    if sent is None:
+        return 200, False
+    require(request.user, Permission.POLICY_WRITE)
+    if not sent.form.is_valid():
+        return 422, False
+    changes = sent.form.changes(sent.record)
+    wanted = {name: value for name, value in changes.items() if request.POST.get(f"choose_{name}") != "theirs"}
+    try:
+        if sent.record is None:
+            sent.make(**wanted)
+        else:
+            record_update(sent.record, wanted, by=request.user, expected_version=sent.form.cleaned_data["version"] or 0)
+    except ConflictError as error:
+        sent.conflict = shown.conflict_of(error)
+        return 409, False
+    except RecordInvalidError as error:
+        sent.form.take_errors(error)
+        return 422, False
+    return 200, True

@@ -1,0 +1,178 @@
+"""The paths of `/api/v1/openclaw/…` for the one OpenAPI document."""
+
+from collections.abc import Callable
+from typing import Any
+
+from apps.gateway.openclaw.reading import MESSAGE_LIMIT, PERSON_LIMIT_S, TEXT_LIMIT, WAIT_LIMIT_MS
+
+Builder = Callable[..., Any]
+TEXT = {"type": "string", "maxLength": TEXT_LIMIT}
+OBJECT = {"type": "object", "additionalProperties": True}
+ERROR = {
+    "type": "object",
+    "properties": {"code": {"type": "string"}, "message": {"type": "string"}},
+    "additionalProperties": True,
+}
+BOOT = {"type": "string", "description": "Names a start of the gateway: calls of an earlier one have ended."}
+
+SCHEMAS: dict[str, Any] = {
+    "GatewayQuestion": {
+        "type": "object",
+        "required": ["key", "agent", "tool"],
+        "properties": {
+            "key": {
+                "type": "string",
+                "minLength": 8,
+                "maxLength": 64,
+                "description": "The gateway's own; the same key is the same question.",
+            },
+            "boot": BOOT,
+            "agent": TEXT,
+            "session": TEXT,
+            "context": {"$ref": "#/components/schemas/AgentContext"},
+            "tool": TEXT,
+            "tool_kind": {**TEXT, "description": "What the tool is, where its params are not those of its name."},
+            "params": OBJECT,
+            "run": TEXT,
+            "tool_call": TEXT,
+            "wait_ms": {"type": "integer", "minimum": 0, "maximum": WAIT_LIMIT_MS, "default": WAIT_LIMIT_MS},
+            "person_s": {"type": "integer", "minimum": 0, "maximum": PERSON_LIMIT_S, "default": PERSON_LIMIT_S},
+        },
+        "additionalProperties": False,
+    },
+    "GatewayAnswer": {
+        "type": "object",
+        "required": ["id", "status"],
+        "properties": {
+            "id": {"type": "string"},
+            "status": {"type": "string", "enum": ["run", "denied", "withdrawn", "pending", "awaiting_approval"]},
+            "params": {**OBJECT, "description": "With which it runs, where it may."},
+            "error": ERROR,
+            "approval": {
+                "type": "object",
+                "properties": {"id": {"type": "string"}, "expires_at": {"type": "string", "format": "date-time"}},
+            },
+        },
+    },
+    "GatewayReport": {
+        "type": "object",
+        "required": ["is_error"],
+        "properties": {
+            "is_error": {"type": "boolean"},
+            "result": {**OBJECT, "type": ["object", "null"]},
+            "error": {"type": "string", "maxLength": MESSAGE_LIMIT},
+        },
+        "additionalProperties": False,
+    },
+    "GatewayReported": {
+        "type": "object",
+        "required": ["id", "status"],
+        "properties": {"id": {"type": "string"}, "status": {"type": "string"}},
+    },
+    "GatewayUngoverned": {
+        "type": "object",
+        "description": "A call that ran although nobody was asked. What cannot be read is kept as it may be.",
+        "properties": {
+            **{key: {"type": "string"} for key in ("tool", "agent", "session", "run", "tool_call", "seen_by", "error")},
+            "params": OBJECT,
+            "result": {**OBJECT, "type": ["object", "null"]},
+            "is_unknown_tool": {"type": "boolean"},
+        },
+    },
+    "GatewayAlarm": {"type": "object", "properties": {"alarm": {"type": ["string", "null"]}}},
+    "GatewayBeat": {
+        "type": "object",
+        "required": ["boot"],
+        "properties": {
+            "boot": {**BOOT, "minLength": 8, "maxLength": 64},
+            **{key: {**TEXT, "description": "A version."} for key in ("openclaw", "plugin", "node")},
+            "not_asking": {"type": "string", "description": "Why it believes that it is not asked about calls."},
+        },
+    },
+    "GatewayHeard": {
+        "type": "object",
+        "required": ["gateway", "environment", "snapshot", "every_s"],
+        "properties": {
+            "gateway": {"type": "string"},
+            "environment": {"type": "string"},
+            "snapshot": {"type": ["string", "null"], "description": "Digest of what is live; null before the first."},
+            "every_s": {"type": "integer", "description": "Seconds until the next heartbeat."},
+        },
+    },
+}
+UNKNOWN = ("404", "No such call of this gateway, or the gateway was revoked.")
+
+
+def paths(operation: Builder, responses: Builder, content: Builder) -> dict[str, Any]:
+    """Write the paths.
+
+    Args:
+        operation, responses, content: how the agents' document writes them.
+    """
+    answered = {"200": ("The answer.", "GatewayAnswer"), "202": ("Nobody has answered yet.", "GatewayAnswer")}
+    call = {
+        "name": "id",
+        "in": "path",
+        "required": True,
+        "description": "Id of the call, or the key of its question.",
+        "schema": {"type": "string"},
+    }
+    wait = {
+        "name": "wait",
+        "in": "query",
+        "description": "Milliseconds to wait for the answer.",
+        "schema": {"type": "integer", "minimum": 0, "maximum": WAIT_LIMIT_MS, "default": WAIT_LIMIT_MS},
+    }
+
+    def sent(name: str) -> dict[str, Any]:
+        return {"required": True, "content": content(name)}
+
+    return {
+        "/api/v1/openclaw/calls": {
+            "post": operation(
+                "gateway_calls_ask",
+                "Ask whether a call may run at an OpenClaw Gateway",
+                responses(answered, ("409", "The key was used for another question.")),
+                requestBody=sent("GatewayQuestion"),
+            )
+        },
+        "/api/v1/openclaw/calls/{id}": {
+            "get": operation(
+                "gateway_calls_wait",
+                "Wait for the answer to a question",
+                responses(answered, UNKNOWN),
+                parameters=[call, wait],
+            ),
+            "delete": operation(
+                "gateway_calls_withdraw",
+                "Take a question back: the gateway blocks the call itself",
+                responses({"200": ("It does not run.", "GatewayAnswer")}, UNKNOWN),
+                parameters=[call],
+            ),
+        },
+        "/api/v1/openclaw/calls/{id}/outcome": {
+            "post": operation(
+                "gateway_calls_report",
+                "Report how a call went that was told to run; the first report counts",
+                responses({"200": ("It is on record.", "GatewayReported")}, UNKNOWN),
+                parameters=[call],
+                requestBody=sent("GatewayReport"),
+            )
+        },
+        "/api/v1/openclaw/ungoverned": {
+            "post": operation(
+                "gateway_ungoverned_report",
+                "Report a call that ran although nobody was asked",
+                responses({"200": ("It is on record.", "GatewayAlarm")}, UNKNOWN),
+                requestBody=sent("GatewayUngoverned"),
+            )
+        },
+        "/api/v1/openclaw/heartbeat": {
+            "post": operation(
+                "gateway_beat",
+                "Say that a gateway lives, with its versions",
+                responses({"200": ("What holds for it.", "GatewayHeard")}, UNKNOWN),
+                requestBody=sent("GatewayBeat"),
+            )
+        },
+    }

@@ -1,0 +1,173 @@
+"""What OpenClaw Gateways send, read once. Facts of session, channel and sender are the gateway's claims."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from apps.accounts.access import Permission
+from apps.audit.chain import storable_text
+from apps.gateway.database import in_database
+from apps.gateway.runtime_api.http import Problem, mistakes
+from apps.gateway.runtime_api.reading import Asker, Details, read_asker, require, whole_number
+from apps.gateway.tokens import TokenGrant
+from apps.openclaw_gateways.alarms import Ungoverned
+from apps.openclaw_gateways.calls import Question, Report
+from apps.openclaw_gateways.models import OpenClawGateway
+from apps.openclaw_gateways.selectors import gateway_of_token
+from apps.openclaw_gateways.services import Heartbeat
+
+WAIT_LIMIT_MS = 25_000
+PERSON_LIMIT_S = 570
+TEXT_LIMIT = 300
+MESSAGE_LIMIT = 4_000
+ASKED = frozenset(
+    {"key", "boot", "agent", "session", "context", "tool", "tool_kind", "params", "run", "tool_call", "wait_ms"}
+    | {"person_s"}
+)
+MEANT = ("agent", "session", "context", "tool", "tool_kind", "params", "run", "tool_call", "boot")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A question as it was sent.
+
+    Args:
+        wait_ms: how long the gateway wants to wait for this answer.
+        person_s: how long it will wait for a person in all.
+        tool_kind: what the gateway says the tool is, where its params are not those of its name.
+    """
+
+    question: Question
+    asker: Asker
+    params: dict[str, Any]
+    tool_kind: str
+    wait_ms: int
+    person_s: int
+
+
+async def gateway_of(grant: TokenGrant) -> OpenClawGateway:
+    """Find the gateway that a request comes from.
+
+    Raises:
+        PermissionDeniedError: the token is none of a gateway's.
+        Problem: 404, it has no gateway, or that was revoked.
+    """
+    require(grant, Permission.GATEWAY_CALLS)
+    found = await in_database(gateway_of_token, grant.token_id)
+    if found is None:
+        raise Problem(404, "gateway_not_found", "this token belongs to no gateway, or to one that was revoked")
+    return found
+
+
+def read_asked(grant: TokenGrant, body: dict[str, Any]) -> Asked:
+    """Read a question.
+
+    Raises:
+        Problem: 422, it has mistakes.
+    """
+    details: Details = [_unknown(name) for name in sorted(body.keys() - ASKED)]
+    asker = read_asker(grant, body, details)
+    params = body.get("params", {})
+    if not isinstance(params, dict):
+        details.append({"path": "params", "code": "invalid", "message": "`params` must be an object"})
+    texts = {name: _text(body, name, details) for name in ("key", "boot", "run", "tool_call", "tool_kind")}
+    if not 8 <= len(texts["key"]) <= 64:
+        details.append({"path": "key", "code": "invalid", "message": "`key` must be a text of 8 to 64 characters"})
+    wait_ms = whole_number(body.get("wait_ms"), "wait_ms", details, default=WAIT_LIMIT_MS, maximum=WAIT_LIMIT_MS)
+    person_s = whole_number(body.get("person_s"), "person_s", details, default=PERSON_LIMIT_S, maximum=PERSON_LIMIT_S)
+    if details or asker is None:
+        raise mistakes(details)
+    meant = {name: body.get(name) for name in MEANT}
+    question = Question(
+        key=texts["key"],
+        body_digest=hashlib.sha256(orjson.dumps(meant, option=orjson.OPT_SORT_KEYS)).hexdigest(),
+        boot=texts["boot"][:64],
+        run=texts["run"][:200],
+        tool_call=texts["tool_call"],
+        tool=asker.tool,
+        agent=asker.agent,
+        session_key=asker.context.session_key or "",
+        members=tuple(params),
+    )
+    return Asked(
+        question=question,
+        asker=asker,
+        params=params,
+        tool_kind=texts["tool_kind"],
+        wait_ms=wait_ms,
+        person_s=person_s,
+    )
+
+
+def read_report(body: dict[str, Any]) -> Report:
+    """Read how a call ended.
+
+    Raises:
+        Problem: 422, it has mistakes.
+    """
+    details: Details = [_unknown(name) for name in sorted(body.keys() - {"is_error", "result", "error"})]
+    is_error, result = body.get("is_error"), body.get("result")
+    if not isinstance(is_error, bool):
+        details.append({"path": "is_error", "code": "invalid", "message": "`is_error` must be true or false"})
+    if result is not None and not isinstance(result, dict):
+        details.append({"path": "result", "code": "invalid", "message": "`result` must be an object"})
+    error = _text(body, "error", details, limit=MESSAGE_LIMIT)
+    if details:
+        raise mistakes(details)
+    return Report(is_error=bool(is_error), result=result, error=error)
+
+
+def read_ungoverned(body: dict[str, Any]) -> Ungoverned:
+    """Read what a gateway tells of a call that was never asked about. What cannot be read is kept as it may be."""
+    params, result = body.get("params"), body.get("result")
+    return Ungoverned(
+        tool=_loose(body, "tool") or "(unnamed)",
+        agent=_loose(body, "agent"),
+        session_key=_loose(body, "session"),
+        run=_loose(body, "run")[:200],
+        tool_call=_loose(body, "tool_call"),
+        seen_by=_loose(body, "seen_by"),
+        params=params if isinstance(params, dict) else {},
+        result=result if isinstance(result, dict) else None,
+        error=_loose(body, "error", MESSAGE_LIMIT),
+        is_unknown_tool=body.get("is_unknown_tool") is True,
+    )
+
+
+def read_beat(body: dict[str, Any]) -> Heartbeat:
+    """Read a heartbeat.
+
+    Raises:
+        Problem: 422, it has mistakes.
+    """
+    details: Details = []
+    boot = _text(body, "boot", details)
+    if not 8 <= len(boot) <= 64:
+        details.append({"path": "boot", "code": "invalid", "message": "`boot` must be a text of 8 to 64 characters"})
+    versions = {name: _text(body, name, details) for name in ("openclaw", "plugin", "node")}
+    if details:
+        raise mistakes(details)
+    return Heartbeat(boot=boot, **versions)
+
+
+def _loose(body: Mapping[str, Any], name: str, limit: int = TEXT_LIMIT) -> str:
+    value = body.get(name)
+    return storable_text(value[:limit]) if isinstance(value, str) else ""
+
+
+def _text(body: Mapping[str, Any], name: str, details: Details, *, limit: int = TEXT_LIMIT) -> str:
+    value = body.get(name)
+    if value is None:
+        return ""
+    if isinstance(value, str) and len(value) <= limit and "\0" not in value:
+        return value
+    message = f"`{name}` must be a text of at most {limit} characters"
+    details.append({"path": name, "code": "invalid", "message": message})
+    return ""
+
+
+def _unknown(name: str) -> dict[str, str]:
+    return {"path": name, "code": "unknown_field", "message": f"`{name}` is not part of this request"}

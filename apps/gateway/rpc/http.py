@@ -1,0 +1,19 @@
+"""`POST /api/v1/rpc/<name>`: one call, the params in the body."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from apps.gateway.lifecycle import Gateway
+from apps.gateway.rpc.methods import Asking, call
+from apps.gateway.runtime_api.http import Request
+from apps.gateway.tokens import TokenGrant
+
+
+def answering(method: str) -> Callable[[Gateway, TokenGrant, Request, str], Awaitable[tuple[int, Any]]]:
+    """Make the endpoint of a method; it waits for half a minute at most."""
+
+    async def post(current: Gateway, grant: TokenGrant, request: Request, _: str) -> tuple[int, Any]:
+        asking = Asking(current=current, grant=grant, trace_id=request.trace_id)
+        return 200, await call(asking, method, await request.json())
+
+    return post

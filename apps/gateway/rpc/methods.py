@@ -1,0 +1,217 @@
+"""What each name does. The same rights hold as at every other door: `apps.approvals.access`."""
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+
+from apps.accounts.access import Permission, may
+from apps.accounts.errors import TokenInvalidError
+from apps.accounts.models import ApiToken
+from apps.approvals.access import approval_access, approval_seen
+from apps.approvals.errors import ApprovalNotFoundError
+from apps.approvals.models import Approval
+from apps.approvals.selectors import approval_of_given_id, approvals_pending
+from apps.approvals.services import approval_request, approval_resolve, approvals_expire
+from apps.events.waiters import waiters
+from apps.firewall.identifiers import read_id
+from apps.firewall.runtime.stages.halt import CODE, told
+from apps.gateway.database import in_database
+from apps.gateway.lifecycle import Gateway
+from apps.gateway.rpc.asking import TOOL, Wanted, draft_of, read_wanted
+from apps.gateway.rpc.shown import answer_shown, milliseconds, request_shown
+from apps.gateway.runtime_api.http import Problem, mistakes
+from apps.gateway.runtime_api.reading import Details, require, whole_number
+from apps.gateway.tokens import TokenGrant
+
+LATE_WAITERS = timedelta(seconds=15)
+"""How long an answer is told to whoever begins to wait for it; the history has it for good."""
+WAIT_LIMIT_MS = 30_000
+REREAD_S = 2.0
+LIST_LIMIT = 1000
+Params = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """Who calls a method.
+
+    Args:
+        longest_ms: how long one answer may take; None for as long as the request waits.
+    """
+
+    current: Gateway
+    grant: TokenGrant
+    trace_id: str
+    longest_ms: int | None = WAIT_LIMIT_MS
+
+
+Method = Callable[[Asking, Params], Awaitable[dict[str, Any]]]
+
+
+async def request(asking: Asking, params: Params) -> dict[str, Any]:
+    """Ask people. The same id while it waits joins the same wait; with `twoPhase` it is answered at once."""
+    require(asking.grant, Permission.CALLS_MAKE)
+    wanted = read_wanted(asking.current, asking.grant, params)
+    _check_stops(asking.current, wanted)
+    approval = await in_database(_request, wanted, asking)
+    if wanted.is_two_phase:
+        created, expires = milliseconds(approval.requested_at), milliseconds(approval.expires_at)
+        return {
+            "status": "accepted",
+            "id": approval.given_id or approval.shown_id,
+            "approvalId": approval.shown_id,
+            "createdAtMs": created,
+            "expiresAtMs": expires,
+        }
+    return await _wait(asking, approval.pk, _until(asking, params))
+
+
+def _check_stops(current: Gateway, wanted: Wanted) -> None:
+    """Nobody is asked about what is stopped: a yes would let the program run it."""
+    halt = current.halts.meets(wanted.environment, wanted.caller.context, agent=wanted.caller.agent, tool=TOOL)
+    if halt is not None and halt.state == "stopped":
+        raise Problem(403, CODE, told(halt))
+
+
+def _request(wanted: Wanted, asking: Asking) -> Approval:
+    draft = draft_of(wanted, asking.grant, trace_id=asking.trace_id)
+    return approval_request(draft, at=timezone.now(), timeout_s=wanted.timeout_s)
+
+
+async def wait_decision(asking: Asking, params: Params) -> dict[str, Any]:
+    """Wait for the answer. Nobody's answer is `decision: null`, when the time is over or the caller's own is."""
+    approval = await in_database(_found, asking.grant, _id(params))
+    decided = approval.decided_at
+    if decided is not None and timezone.now() >= decided + LATE_WAITERS:
+        raise ApprovalNotFoundError(approval.pk)
+    return await _wait(asking, approval.pk, _until(asking, params))
+
+
+async def _wait(asking: Asking, approval_id: UUID, until: float | None) -> dict[str, Any]:
+    async with waiters.watch(approval_id) as watch:
+        while True:
+            approval = await in_database(_read, asking.grant, approval_id)
+            left_s = REREAD_S if until is None else until - time.monotonic()
+            if not approval.is_pending or left_s <= 0:
+                return answer_shown(approval)
+            await watch.changed(timeout_s=min(left_s, REREAD_S))
+
+
+def _read(grant: TokenGrant, approval_id: UUID) -> Approval:
+    """Read a request, with the right to it; one whose time is over ends in this moment, whoever sweeps or not."""
+    principal, at = _principal(grant), timezone.now()
+    approval = approval_seen(principal, approval_id)
+    if approval.is_pending and approval.expires_at <= at:
+        approvals_expire(at)
+        approval = approval_seen(principal, approval_id)
+    return approval
+
+
+async def resolve(asking: Asking, params: Params) -> dict[str, Any]:
+    """Answer; the first answer wins, and whoever loses is told who, what and when."""
+    decision, reason = params.get("decision"), params.get("reason", "")
+    details: Details = []
+    if not isinstance(decision, str):
+        details.append({"path": "decision", "code": "required", "message": "`decision` is required"})
+    if not isinstance(reason, str) or len(reason) > 2000:
+        details.append({"path": "reason", "code": "invalid", "message": "`reason` must be a short text"})
+    if details:
+        raise mistakes(details)
+    approval = await in_database(_resolve, asking.grant, _id(params), str(decision), reason, timezone.now())
+    return {"ok": True, **answer_shown(approval)}
+
+
+def _resolve(grant: TokenGrant, identifier: str, decision: str, reason: str, at: datetime) -> Approval:
+    principal = _principal(grant)
+    approval = approval_access(principal, _found(grant, identifier).pk, write=True)
+    return approval_resolve(approval, decision=decision, by=principal, at=at, reason=reason)
+
+
+async def list_pending(asking: Asking, params: Params) -> dict[str, Any]:  # noqa: ARG001
+    """List what waits and the caller may see, what ends first first."""
+    return {"approvals": await in_database(_list, asking.grant)}
+
+
+def _list(grant: TokenGrant) -> list[dict[str, Any]]:
+    principal = _principal(grant)
+    pending = approvals_pending()
+    if grant.environment:
+        pending = pending.filter(environment__slug=grant.environment)
+    if grant.agents:
+        pending = pending.filter(agent__in=grant.agents)
+    if not may(principal, Permission.APPROVALS_READ):
+        require(grant, Permission.CALLS_MAKE)
+        pending = pending.filter(actor=grant.actor)
+    return [request_shown(each) for each in pending[:LIST_LIMIT]]
+
+
+async def get(asking: Asking, params: Params) -> dict[str, Any]:
+    """Read one request, also after it ended."""
+    return request_shown(await in_database(_found, asking.grant, _id(params)))
+
+
+METHODS: dict[str, Method] = {
+    "exec.approval.request": request,
+    "exec.approval.waitDecision": wait_decision,
+    "exec.approval.resolve": resolve,
+    "exec.approval.list": list_pending,
+    "exec.approval.get": get,
+}
+
+
+async def call(asking: Asking, method: str, params: Params) -> dict[str, Any]:
+    """Call a method by its name.
+
+    Raises:
+        Problem, FirewallError: it was refused.
+    """
+    found = METHODS.get(method)
+    if found is None:
+        raise Problem(404, "method_not_found", f"no method named `{method[:100]}`")
+    return await found(asking, params)
+
+
+def _principal(grant: TokenGrant) -> ApiToken:
+    """Read the token anew: who waits for hours on a socket may have lost it meanwhile.
+
+    Raises:
+        TokenInvalidError: it was revoked, or has ended.
+    """
+    token = ApiToken.objects.select_related("created_by").get(pk=grant.token_id)
+    if not token.is_usable(timezone.now()):
+        raise TokenInvalidError("the token is unknown, revoked or expired")
+    return token
+
+
+def _found(grant: TokenGrant, identifier: str) -> Approval:
+    """Find a request by its id, or by the one that this token gave it."""
+    try:
+        approval_id = read_id("ap", identifier)
+    except ValueError:
+        given = approval_of_given_id(identifier, actor=grant.actor)
+        if given is None:
+            raise ApprovalNotFoundError from None
+        approval_id = given.pk
+    return _read(grant, approval_id)
+
+
+def _id(params: Params) -> str:
+    identifier = params.get("id")
+    if isinstance(identifier, str) and identifier:
+        return identifier
+    raise mistakes([{"path": "id", "code": "required", "message": "`id` is required"}])
+
+
+def _until(asking: Asking, params: Params) -> float | None:
+    details: Details = []
+    most = 86_400_000 if asking.longest_ms is None else asking.longest_ms
+    wanted = params.get("waitMs")
+    wait_ms = whole_number(wanted, "waitMs", details, default=most, maximum=most)
+    if details:
+        raise mistakes(details)
+    return None if asking.longest_ms is None and wanted is None else time.monotonic() + wait_ms / 1000

@@ -1,0 +1,158 @@
+"""Stop, take the first step back, lift. Each is one transaction, and every process hears of it."""
+
+from datetime import datetime
+from typing import Any, Final
+
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+from django.utils.translation import gettext as _
+
+from apps.accounts.access import Permission
+from apps.accounts.models import User
+from apps.approvals.freezing import approvals_freeze
+from apps.audit.drafts import EntryDraft, EntryKind
+from apps.audit.masking import Masker
+from apps.audit.services import entry_record
+from apps.events.notices import announce
+from apps.halts.conditions import name_kept, rows_met
+from apps.halts.errors import HaltExistsError, HaltInvalidError, HaltLiftedError
+from apps.halts.models import Halt, Scope, State
+from apps.registry.models import Environment
+from apps.registry.services.changing import By, actor_of, change
+
+PLACED: Final = "halt.placed"
+CHANGED: Final = "halt.changed"
+SYSTEM: Final = "system"
+
+
+def halt_place(
+    environment: Environment,
+    *,
+    scope: str,
+    name: str = "",
+    reason: str,
+    ends_running: bool = True,
+    by: By = None,
+    at: datetime,
+) -> Halt:
+    """Stop everything, an agent, a channel or a tool. Pending requests that it meets are frozen.
+
+    Args:
+        name: of the agent, channel or tool; empty for everything.
+        reason: for agents, people and the record.
+        ends_running: calls and commands that it meets are ended too, wherever they run.
+    Raises:
+        PermissionDeniedError, HaltInvalidError.
+        HaltExistsError: the same is stopped already.
+        AuditUnavailableError: the ledger refuses; nothing was stopped.
+    """
+    with change(by, permission=Permission.CALLS_STOP):
+        halt = Halt(
+            environment=environment,
+            scope=scope,
+            name=name_kept(environment, scope, name),
+            reason=Masker().text(" ".join(reason.split())),
+            ends_running=ends_running,
+            placed_at=at,
+            placed_by=by if isinstance(by, User) else None,
+            placed_by_label=_label(by),
+        )
+        _check(halt)
+        try:
+            with transaction.atomic():
+                halt.save(force_insert=True)
+        except IntegrityError:
+            raise HaltExistsError(_("this is stopped already")) from None
+        halt.frozen = _freeze(environment, at)
+        halt.save(update_fields=["frozen"])
+        announce(PLACED, id=halt.pk, environment=environment.slug)
+        _tell(halt, by, "placed", at, name=halt.name, reason=halt.reason, ends_running=ends_running, frozen=halt.frozen)
+    return halt
+
+
+def halt_ask(halt: Halt, *, by: By = None, at: datetime) -> Halt:
+    """Take the first step back: calls may run again, each after a person's yes. Frozen requests wait on.
+
+    Raises:
+        PermissionDeniedError.
+        HaltLiftedError: there is no way back left.
+        AuditUnavailableError: the ledger refuses; everything stays stopped.
+    """
+    with change(by, permission=Permission.CALLS_STOP):
+        halt = _locked(halt)
+        if halt.state == State.ASKING:
+            return halt
+        halt.state, halt.asking_at, halt.asking_by_label = State.ASKING, at, _label(by)
+        halt.save(update_fields=["state", "asking_at", "asking_by_label"])
+        _freeze(halt.environment, at)
+        announce(CHANGED, id=halt.pk, environment=halt.environment.slug)
+        _tell(halt, by, "asking", at)
+    return halt
+
+
+def halt_lift(halt: Halt, *, by: By = None, at: datetime) -> Halt:
+    """Let everything go on as the policy says.
+
+    Raises:
+        PermissionDeniedError.
+        HaltLiftedError: somebody did before.
+        AuditUnavailableError: the ledger refuses; nothing was lifted.
+    """
+    with change(by, permission=Permission.CALLS_STOP):
+        halt = _locked(halt)
+        halt.state, halt.lifted_at, halt.lifted_by_label = State.LIFTED, at, _label(by)
+        halt.save(update_fields=["state", "lifted_at", "lifted_by_label"])
+        _freeze(halt.environment, at)
+        announce(CHANGED, id=halt.pk, environment=halt.environment.slug)
+        _tell(halt, by, "lifted", at)
+    return halt
+
+
+def _check(halt: Halt) -> None:
+    details: list[dict[str, str]] = []
+    try:
+        halt.clean_fields(exclude={"placed_by", "asking_at", "lifted_at"})
+    except ValidationError as exc:
+        for field, messages in exc.message_dict.items():
+            details += [{"path": field, "code": "invalid", "message": each} for each in messages]
+    if (halt.scope == Scope.ENVIRONMENT) == bool(halt.name) and halt.scope in Scope.values:
+        message = _("everything has no name") if halt.name else _("say which one")
+        details = [{"path": "name", "code": "invalid", "message": message}]
+    if details:
+        raise HaltInvalidError(_("nothing was stopped: see details"), details)
+
+
+def _locked(halt: Halt) -> Halt:
+    halt = Halt.objects.select_for_update(of=("self",)).select_related("environment").get(pk=halt.pk)
+    if not halt.holds:
+        raise HaltLiftedError(_("this stop was lifted before, by %(name)s") % {"name": halt.lifted_by_label})
+    return halt
+
+
+def _freeze(environment: Environment, at: datetime) -> int:
+    """Freeze what is stopped now, and let the rest go on."""
+    held = Q()
+    for halt in Halt.objects.filter(environment=environment, state=State.STOPPED):
+        held |= rows_met(halt.scope, halt.name)
+    return approvals_freeze(environment, held, at=at)
+
+
+def _label(by: By) -> str:
+    return SYSTEM if by is None else str(by)
+
+
+def _tell(halt: Halt, by: By, action: str, at: datetime, **changes: Any) -> None:
+    entry_record(
+        EntryDraft(
+            kind=EntryKind.KILL_SWITCH,
+            actor=actor_of(by),
+            at=at,
+            environment=halt.environment.slug,
+            agent=halt.name if halt.scope == Scope.AGENT else "",
+            channel=halt.name if halt.scope == Scope.CHANNEL else "",
+            tool=halt.name if halt.scope == Scope.TOOL else "",
+            status=action,
+            changes={"halt": halt.shown_id, "action": action, "scope": str(halt.scope), **changes},
+        )
+    )

@@ -1,0 +1,46 @@
+"""Reading gateways, their calls and their alarms."""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from django.db.models import Count, Q, QuerySet
+
+from apps.openclaw_gateways.models import Alarm, GatewayCall, OpenClawGateway
+from apps.registry.models import Environment
+
+CALLS_SHOWN = 20
+
+
+def gateways(environment: Environment | None = None) -> QuerySet[OpenClawGateway]:
+    """Give gateways by name, each with `alarms_standing`; those of one environment, or all."""
+    found = OpenClawGateway.objects.select_related("environment", "token__created_by")
+    found = found.annotate(alarms_standing=Count("alarms", filter=Q(alarms__cleared_at__isnull=True), distinct=True))
+    return found if environment is None else found.filter(environment=environment)
+
+
+def gateway_of_token(token_id: UUID) -> OpenClawGateway | None:
+    """Find the gateway that a token belongs to."""
+    found = OpenClawGateway.objects.select_related("environment", "token__created_by")
+    return found.filter(token_id=token_id, revoked_at=None).first()
+
+
+def alarms_standing(environment: Environment | None = None) -> list[Alarm]:
+    """Give the alarms that nobody has cleared, newest first."""
+    found = Alarm.objects.filter(cleared_at=None).select_related("gateway__environment")
+    return list(found if environment is None else found.filter(gateway__environment=environment))
+
+
+def alarms_of(gateway: OpenClawGateway) -> list[Alarm]:
+    """Give the alarms of a gateway that nobody has cleared, newest first."""
+    return list(Alarm.objects.filter(gateway=gateway, cleared_at=None).select_related("gateway"))
+
+
+def calls_newest(gateway: OpenClawGateway, *, limit: int = CALLS_SHOWN) -> list[GatewayCall]:
+    """Give a gateway's latest calls."""
+    return list(GatewayCall.objects.filter(gateway=gateway)[:limit])
+
+
+def calls_latest(gateway_ids: Iterable[UUID]) -> dict[UUID, GatewayCall]:
+    """Give the latest call of each gateway that made one."""
+    newest = GatewayCall.objects.filter(gateway_id__in=list(gateway_ids)).order_by("gateway_id", "-asked_at", "-id")
+    return {row.gateway_id: row for row in newest.distinct("gateway_id")}

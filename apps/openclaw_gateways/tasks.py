@@ -1,0 +1,14 @@
+"""Doors for Celery: each reads the clock and calls one service."""
+
+from celery import shared_task
+from django.utils import timezone
+
+from apps.openclaw_gateways.calls import calls_forget, calls_settle
+
+
+@shared_task(name="openclaw_gateways.sweep")
+def sweep_task() -> int:
+    """Close calls whose end is on record already, and forget old ones. Every minute."""
+    at = timezone.now()
+    calls_forget(at)
+    return calls_settle(at)

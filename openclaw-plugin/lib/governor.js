@@ -1,0 +1,227 @@
+// Asks the server before a call, waits for a person where one must answer, and reports after it.
+// Whatever goes wrong on the way to a yes is a no: the gateway runs nothing that the server did not allow.
+import { randomUUID } from "node:crypto";
+import { Client, ServerError } from "./client.js";
+import { bounded, callName, factsOf, isUnknownTool, plain, reportOf, same, wasBlocked } from "./facts.js";
+
+export const ASK_MS = 20_000; // of one request; the server holds it no longer than this
+const UNREACHABLE_MS = 5_000; // a server that restarts is given this long before a call is blocked
+const WHILE_WAITING_MS = 60_000; // and this long while a person is asked
+const PAUSE_MS = 500;
+const REPORT_PAUSES_MS = [0, 1_000, 5_000, 20_000, 60_000, 120_000];
+const WITHDRAW_PAUSES_MS = [0, 1_000, 5_000, 20_000];
+const KEPT = 5_000;
+
+/** State that every copy of this module in one process shares; the gateway evaluates plugins more than once. */
+export function sharedState() {
+  return (globalThis[Symbol.for("openclaw-admin.plugin")] ??= {
+    boot: randomUUID().replaceAll("-", ""),
+    calls: new Map(),
+    ended: new Set(),
+    told: new Set(),
+    isAsked: false,
+    unasked: 0,
+    timer: null,
+    unsubscribe: null,
+  });
+}
+
+export class Governor {
+  constructor(settings, { state = sharedState(), client = new Client(settings), log = console, pause = sleep } = {}) {
+    Object.assign(this, { settings, state, client, log, pause });
+  }
+
+  /** Answer the gateway's question about a call: block it, or let it run with the params that were judged. */
+  async before(event, ctx) {
+    this.state.isAsked = true;
+    const name = callName(event, ctx);
+    const entry = { key: randomUUID().replaceAll("-", ""), id: "", params: null, may: false };
+    push(this.state.calls, name, entry);
+    try {
+      const answer = await this.#decided(event, ctx, entry);
+      if (answer.status === "denied") return blocked(refusal(answer));
+      if (answer.status !== "run" || !isObject(answer.params)) throw new ServerError("its answer cannot be read");
+      entry.params = answer.params;
+      entry.may = true;
+      return { params: answer.params };
+    } catch (error) {
+      this.#withdraw(entry);
+      return blocked(sentence(error));
+    }
+  }
+
+  /** Report how a call ended; one that was never asked about is reported as such. */
+  after(event, ctx) {
+    const name = callName(event, ctx);
+    const entry = shift(this.state.calls, name);
+    remember(this.state.ended, name);
+    if (!entry) return this.#ungoverned(event, ctx, "after_tool_call");
+    if (!entry.may) return undefined; // blocked by us, and on record there
+    if (isObject(event?.params) && !same(plain(event.params), entry.params)) {
+      this.#ungoverned(event, ctx, "params_changed");
+    }
+    const report = reportOf(event);
+    return this.#later(() => this.client.send("POST", `/calls/${entry.id}/outcome`, report), REPORT_PAUSES_MS);
+  }
+
+  /** Watch the gateway's own news of tool calls: one that ends without a question ran ungoverned. */
+  watch(news) {
+    const data = news?.data;
+    if (news?.stream !== "tool" || data?.phase !== "result" || typeof data.toolCallId !== "string") return undefined;
+    const event = { toolName: data.name, toolCallId: data.toolCallId, runId: news.runId, result: data.result };
+    const name = callName(event);
+    if (this.state.calls.has(name) || this.state.ended.has(name)) return undefined;
+    const ctx = { agentId: news.agentId, sessionKey: news.sessionKey };
+    return this.#ungoverned({ ...event, params: data.args, error: data.isError ? resultText(data.result) : "" }, ctx, "agent_event");
+  }
+
+  /** Say that the gateway lives, and learn which environment it belongs to. */
+  async beat(versions) {
+    const warning = this.state.unasked && !this.state.isAsked ? `${this.state.unasked} calls ran, and none was asked about` : "";
+    const body = { boot: this.state.boot, ...versions, ...(warning ? { not_asking: warning } : {}) };
+    const answer = await this.client.send("POST", "/heartbeat", body);
+    this.#checkEnvironment(answer.environment);
+    return answer;
+  }
+
+  async #decided(event, ctx, entry) {
+    const body = {
+      key: entry.key,
+      boot: this.state.boot,
+      person_s: this.settings.personWaitS,
+      wait_ms: ASK_MS,
+      ...factsOf(event, ctx),
+    };
+    if (!body.agent) throw new ServerError("the gateway does not say which agent calls", { refused: true });
+    const signals = ctx?.abortSignal instanceof AbortSignal ? [ctx.abortSignal] : [];
+    const until = Date.now() + this.settings.personWaitS * 1000;
+    let answer = await this.#persistently(() => this.#send("POST", "/calls", body, signals), UNREACHABLE_MS, until);
+    while (answer.status === "pending" || answer.status === "awaiting_approval") {
+      entry.id = answer.id;
+      if (Date.now() >= until) throw new ServerError("nobody answered in time", { refused: true });
+      const left = Math.max(0, Math.min(ASK_MS, until - Date.now()));
+      const path = `/calls/${answer.id}?wait=${Math.round(left)}`;
+      answer = await this.#persistently(() => this.#send("GET", path, undefined, signals), WHILE_WAITING_MS, until);
+    }
+    entry.id = answer.id ?? "";
+    return answer;
+  }
+
+  /** Tell that the call was blocked here: nobody need answer any more, and what was allowed did not run. */
+  #withdraw(entry) {
+    void this.#later(() => this.client.send("DELETE", `/calls/key_${entry.key}`), WITHDRAW_PAUSES_MS);
+  }
+
+  #send(method, path, body, signals) {
+    return this.client.send(method, path, body, { timeoutMs: ASK_MS + 10_000, signals });
+  }
+
+  /** Ask again while the server cannot be reached, and no longer than that may take. */
+  async #persistently(attempt, limitMs, until) {
+    const end = Math.min(Date.now() + limitMs, until);
+    for (;;) {
+      try {
+        return await attempt();
+      } catch (error) {
+        const isOver = error?.message === "the call was given up" || error?.refused || Date.now() + PAUSE_MS >= end;
+        if (!(error instanceof ServerError) || isOver) throw error;
+        await this.pause(PAUSE_MS);
+      }
+    }
+  }
+
+  #ungoverned(event, ctx, seenBy) {
+    const key = `${seenBy}\n${callName(event, ctx)}`;
+    const isKnown = this.state.told.has(callName(event, ctx)) && seenBy !== "params_changed";
+    if (isKnown || this.state.told.has(key) || wasBlocked(event?.result)) return undefined;
+    remember(this.state.told, key);
+    remember(this.state.told, callName(event, ctx));
+    const unknown = isUnknownTool(event);
+    if (!unknown) this.state.unasked += 1;
+    const { tool_kind: _, context: __, ...facts } = factsOf(event, ctx);
+    const body = {
+      ...facts,
+      params: bounded(event?.params) ?? {},
+      result: bounded(event?.result),
+      error: reportOf(event).error,
+      seen_by: seenBy,
+      is_unknown_tool: unknown,
+    };
+    if (!unknown) this.log.warn?.(`a call of ${body.tool} was not governed by OpenClaw Admin (${seenBy})`);
+    return this.#later(() => this.client.send("POST", "/ungoverned", body), REPORT_PAUSES_MS);
+  }
+
+  /** Try until the server takes it; what it refuses is not sent again. */
+  async #later(attempt, pauses) {
+    for (const pauseMs of pauses) {
+      if (pauseMs) await this.pause(pauseMs);
+      try {
+        return await attempt();
+      } catch (error) {
+        if (error?.refused) {
+          this.log.warn?.(`OpenClaw Admin did not take a report: ${error.message}`);
+          return undefined;
+        }
+      }
+    }
+    this.log.warn?.("OpenClaw Admin could not be reached with a report");
+    return undefined;
+  }
+
+  #checkEnvironment(environment) {
+    const wanted = this.settings.environment;
+    const isOther = wanted && environment !== wanted;
+    this.settings.problem = isOther ? `this gateway is enrolled in the environment "${environment}", not "${wanted}"` : "";
+  }
+}
+
+/** Write a sentence for the agent; it names no address and no secret. */
+export function sentence(error) {
+  const why = error instanceof ServerError ? error.message : "an internal error of the plugin";
+  return error?.refused
+    ? `Blocked: OpenClaw Admin did not allow this call: ${why}.`
+    : `Blocked: OpenClaw Admin, which must allow every call, cannot be asked: ${why}.`;
+}
+
+function refusal(answer) {
+  const message = answer.error?.message;
+  return `Blocked by OpenClaw Admin: ${typeof message === "string" && message ? message : "denied"}.`;
+}
+
+function blocked(blockReason) {
+  return { block: true, blockReason };
+}
+
+function resultText(result) {
+  const first = Array.isArray(result?.content) ? result.content.find((each) => typeof each?.text === "string") : null;
+  return first ? first.text.slice(0, 4000) : "failed";
+}
+
+function push(map, name, entry) {
+  const standing = map.get(name);
+  if (standing) standing.push(entry);
+  else map.set(name, [entry]);
+  if (map.size > KEPT) map.delete(map.keys().next().value);
+}
+
+function shift(map, name) {
+  const standing = map.get(name);
+  const entry = standing?.shift();
+  if (standing && standing.length === 0) map.delete(name);
+  return entry;
+}
+
+function remember(set, name) {
+  set.add(name);
+  if (set.size > KEPT) set.delete(set.keys().next().value);
+}
+
+function isObject(value) {
+  return value !== null && typeof value === "object" && !Array.isArray(value);
+}
+
+function sleep(ms) {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+}

@@ -1,0 +1,52 @@
+// Joins the governor to the gateway's hooks. A plugin that throws here would be skipped, and its gateway run ungoverned.
+import { Governor, sharedState } from "./governor.js";
+import { readSettings } from "./settings.js";
+
+export const BEAT_MS = 30_000;
+export const BEFORE_TIMEOUT_MS = 600_000; // the most that a gateway grants; the installer sets it in its configuration
+const LAST = -1_000_000; // of all hooks: what it returns are the params that run
+
+/** Register the hooks; a configuration that cannot be used registers them, too, and blocks every call. */
+export function register(api, { version, governor } = {}) {
+  const log = logOf(api);
+  const settings = readSettings(api.pluginConfig);
+  const own = governor ?? new Governor(settings, { log });
+  if (settings.problem) log.warn(`every tool call is blocked: ${settings.problem}`);
+  api.on("before_tool_call", (event, ctx) => own.before(event, ctx), { priority: LAST, timeoutMs: BEFORE_TIMEOUT_MS });
+  api.on("after_tool_call", (event, ctx) => void own.after(event, ctx));
+  api.on("gateway_start", () => beginBeats(own, { version, api, log }));
+  api.on("gateway_stop", () => endBeats());
+  subscribe(api, own, log);
+  return own;
+}
+
+function subscribe(api, own, log) {
+  const state = sharedState();
+  try {
+    state.unsubscribe?.();
+    state.unsubscribe = api.runtime?.events?.onAgentEvent?.((news) => void own.watch(news)) ?? null;
+  } catch {
+    log.warn("calls that never ask cannot be watched for: this gateway tells no news of its agents");
+  }
+}
+
+function beginBeats(own, { version, api, log }) {
+  endBeats();
+  const versions = { openclaw: String(api.runtime?.version ?? ""), plugin: version, node: process.versions.node };
+  const beat = () => own.beat(versions).catch((error) => log.warn(`OpenClaw Admin was not reached: ${error.message}`));
+  const timer = setInterval(beat, BEAT_MS);
+  timer.unref?.();
+  sharedState().timer = timer;
+  return beat();
+}
+
+function endBeats() {
+  const state = sharedState();
+  if (state.timer) clearInterval(state.timer);
+  state.timer = null;
+}
+
+function logOf(api) {
+  const { logger } = api;
+  return { warn: (text) => logger?.warn?.(`openclaw-admin: ${text}`), info: (text) => logger?.info?.(`openclaw-admin: ${text}`) };
+}
