@@ -3,24 +3,15 @@
 import asyncio
 
 import structlog
-from channels.layers import get_channel_layer
 
 from apps.audit.writer import close_writer
+from apps.console.tabs import tabs
 from apps.events.listener import Listener, subscribe
-from apps.events.notices import Notice
 from apps.firewall.sandbox.privacy import hide_process
 from apps.gateway import lifecycle as gateway
 from openclaw_admin.requests import Receive, Send
 
 log = structlog.get_logger("openclaw_admin.lifespan")
-
-
-async def push_to_console(notice: Notice) -> None:
-    """Hand a notice on to the sockets of this process: its environment's, or everybody's."""
-    layer = get_channel_layer()
-    if layer is not None:
-        event = {"type": "notice", "kind": notice.kind, "id": notice.id, "environment": notice.environment}
-        await layer.group_send(f"console.{notice.environment}" if notice.environment else "console", event)
 
 
 class Process:
@@ -31,7 +22,7 @@ class Process:
 
     async def start(self) -> None:
         hide_process()  # whatever server runs us: `manage.py serve` did it before
-        subscribe(push_to_console)
+        subscribe(tabs.hear)
         await self.listener.start()
         await gateway.start()
 

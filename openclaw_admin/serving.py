@@ -162,6 +162,7 @@ def run_server(listening: socket.socket) -> None:
         server_header=False,
         timeout_graceful_shutdown=GRACE_S,
         ws_max_size=64 * 1024,
+        ws_per_message_deflate=False,  # events are short: squeezing each for each socket costs more than it saves
     )
     server = uvicorn.Server(config)
     try:

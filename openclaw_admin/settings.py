@@ -204,9 +204,6 @@ CALLBACK_PORTS = env.ports("CALLBACK_PORTS", (443,))
 WEB_THREADS = env.integer("WEB_THREADS", 16, minimum=1, maximum=256)
 BODY_LIMIT_BYTES = 16 * 1024 * 1024
 
-# Of the older release: whether hooks that fail stop a call, as those of the newer one do.
-HOOKS_STRICT = env.flag("HOOKS_STRICT", default=True)
-
 # What confined tools may use at most, and what they are held to at least (docs/security/sandbox.md).
 SANDBOX_LEVEL = env.choice("SANDBOX_LEVEL", ("filesystem", "isolated", "process", "none"))
 SANDBOX_MEMORY_MB = env.integer("SANDBOX_MEMORY_MB", 512, minimum=64)
@@ -230,9 +227,6 @@ RESULT_LIMIT = env.integer("RESULT_LIMIT", 10_000, minimum=1_000, maximum=1_000_
 RESULT_KEPT_BYTES = env.integer("RESULT_KEPT_BYTES", 256 * 1024, minimum=1_024, maximum=8 * 1024 * 1024)
 TURN_CALLS_AT_ONCE = env.integer("TURN_CALLS_AT_ONCE", 8, minimum=1, maximum=64)
 
-# Notices reach every process through PostgreSQL NOTIFY; the layer only fans out inside one process.
-CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
-
 CELERY_BROKER_URL = REDIS_URL or "memory://localhost"
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TIMEZONE = "UTC"
@@ -242,6 +236,7 @@ CELERY_BEAT_SCHEDULE = {
     name: {"task": name, "schedule": every_s}
     for name, every_s in {
         "approvals.expire": 2.0,
+        "approvals.escalate": 2.0,
         "approvals.abandon": 60.0,
         "audit.sweep_orphans": 5.0,
         "audit.exports_resume": 60.0,

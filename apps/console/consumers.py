@@ -4,8 +4,8 @@ import asyncio
 import json
 import time
 from contextlib import suppress
+from functools import partial
 from typing import Any
-from uuid import UUID
 
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
@@ -14,51 +14,27 @@ from apps.accounts.access import Permission, permissions_of
 from apps.accounts.selectors import user_get
 from apps.console import presence
 from apps.console.environments import slug_of_session
+from apps.console.tabs import event_text, tabs
 from apps.console.tail import newest_entry
 from apps.events.notices import announce
-from apps.firewall.identifiers import show_id
+from apps.events.outbox import Outbox
+from apps.firewall.identifiers import new_id
 
 SIGNED_OUT = 4401
 NOT_ALLOWED = 4403
+LAGGING = 1013
 MESSAGE_LIMIT = 200  # letters; a tab says no more than "ping" or "watch"
 CHECK_EVERY_S = 60
 TAIL_EVERY_S = 2
-
-# What a tab may hear, and the permission it takes.
-FORWARDED: dict[str, Permission] = {
-    "approval.requested": Permission.APPROVALS_READ,
-    "approval.changed": Permission.APPROVALS_READ,
-    "approval.resolved": Permission.APPROVALS_READ,
-    "call.changed": Permission.AUDIT_READ,
-    "halt.placed": Permission.POLICY_READ,
-    "halt.changed": Permission.POLICY_READ,
-    "halts.heard": Permission.POLICY_READ,
-    "presence.changed": Permission.APPROVALS_READ,
-    "publication.created": Permission.POLICY_READ,
-    "snapshot.published": Permission.POLICY_READ,
-    "draft.changed": Permission.POLICY_READ,
-    "audit.recorded": Permission.AUDIT_READ,
-    "listener.reconnected": Permission.APPROVALS_READ,
-}
-PREFIXES = {"approval": "ap", "halt": "halt", "call": "call", "publication": "pub"}
-
-
-def shown(kind: str, identifier: str) -> str:
-    """Write a notice's id as pages do: `ap_…` for an approval."""
-    prefix = PREFIXES.get(kind.partition(".")[0])
-    if prefix is None:
-        return identifier
-    try:
-        return show_id(prefix, UUID(identifier))
-    except ValueError:
-        return identifier
 
 
 class ConsoleConsumer(AsyncWebsocketConsumer):
     """Tells one tab what changed. Sign-in, role and session are checked at the start and while it lives."""
 
     environment = ""
-    groups_joined: tuple[str, ...] = ()
+    person_id = ""
+    permissions: frozenset[Permission] = frozenset()
+    is_joined = False
     watcher: asyncio.Task[None] | None = None
     checked_at = 0.0
 
@@ -68,25 +44,25 @@ class ConsoleConsumer(AsyncWebsocketConsumer):
         if not user.is_authenticated:
             await self.close(code=SIGNED_OUT)
             return
-        self.user = user
+        self.user, self.person_id, self.tab = user, str(user.pk), str(new_id())
         self.permissions = permissions_of(user)
+        self.outbox = Outbox(self.send, partial(self.close, code=LAGGING))
         if Permission.APPROVALS_READ not in self.permissions:
             await self.close(code=NOT_ALLOWED)
             return
         self.checked_at = time.monotonic()
         self.environment = await database_sync_to_async(slug_of_session)(self.scope["session"])
-        self.groups_joined = ("console", f"console.{self.environment}")
-        for group in self.groups_joined:
-            await self.channel_layer.group_add(group, self.channel_name)
+        tabs.join(self)
+        self.is_joined = True
         await self._seen()
-        await self._say("hello")
+        self._say("hello")
 
     async def disconnect(self, code: int) -> None:  # noqa: ARG002 - the signature of channels
-        for group in self.groups_joined:
-            await self.channel_layer.group_discard(group, self.channel_name)
         if self.watcher is not None:
             self.watcher.cancel()
-        if self.groups_joined:
+        if self.is_joined:
+            tabs.leave(self)
+            self.outbox.close()
             await database_sync_to_async(self._leave)()
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
@@ -102,35 +78,27 @@ class ConsoleConsumer(AsyncWebsocketConsumer):
             if time.monotonic() - self.checked_at > CHECK_EVERY_S and not await self._is_still_allowed():
                 return
             await self._seen()
-            await self._say("pong")
+            self._say("pong")
         elif kind == "watch" and Permission.AUDIT_READ in self.permissions and self.watcher is None:
             self.watcher = asyncio.create_task(self._watch_audit())
 
-    async def notice(self, event: dict[str, Any]) -> None:
-        """Hand on what the listener of this process heard, or look whether the tab may stay."""
-        kind = event["kind"]
-        if kind in {"session.ended", "user.changed"}:
-            if event["id"] == str(self.user.pk):
-                await self._is_still_allowed()
-            return
-        permission = FORWARDED.get(kind)
-        if permission is not None and permission in self.permissions:
-            await self._say(kind, id=shown(kind, event["id"]))
+    async def check(self) -> None:
+        """Look whether the tab may stay: its person's session or rights have changed."""
+        await self._is_still_allowed()
 
-    async def _say(self, kind: str, **more: object) -> None:
-        message = {"type": kind, "server_time": round(time.time() * 1000), **more}
-        await self.send(text_data=json.dumps(message))
+    def _say(self, kind: str) -> None:
+        self.outbox.put(event_text(kind))
 
     async def _seen(self) -> None:
         await database_sync_to_async(self._arrive)()
 
     def _arrive(self) -> None:
         names = {"username": self.user.username, "name": str(self.user)}
-        if presence.tab_seen(self.environment, self.channel_name, **names):
+        if presence.tab_seen(self.environment, self.tab, **names):
             announce("presence.changed", id=self.user.pk, environment=self.environment)
 
     def _leave(self) -> None:
-        presence.tab_gone(self.environment, self.channel_name)
+        presence.tab_gone(self.environment, self.tab)
         announce("presence.changed", id=self.user.pk, environment=self.environment)
 
     async def _is_still_allowed(self) -> bool:
@@ -157,4 +125,4 @@ class ConsoleConsumer(AsyncWebsocketConsumer):
             newest = await newest_entry(self.environment)
             if newest != known:
                 known = newest
-                await self._say("audit.recorded")
+                self._say("audit.recorded")

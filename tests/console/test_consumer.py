@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 from channels.db import database_sync_to_async
-from channels.layers import get_channel_layer
 from channels.testing import WebsocketCommunicator
 from django.contrib.auth.models import AnonymousUser
 from django.test import Client
 
 from apps.accounts.services import session_end, user_set_role
 from apps.console.consumers import NOT_ALLOWED, SIGNED_OUT, ConsoleConsumer
+from apps.console.tabs import tabs
+from apps.events.notices import Notice
 from apps.firewall.identifiers import new_id, show_id
 
 Tab = Callable[..., Awaitable[WebsocketCommunicator]]
@@ -52,10 +53,7 @@ async def closed_with(communicator: WebsocketCommunicator) -> int:
 
 
 async def send(environment: Any, kind: str, identifier: object) -> None:
-    layer = get_channel_layer()
-    assert layer is not None
-    event = {"type": "notice", "kind": kind, "id": str(identifier), "environment": environment.slug}
-    await layer.group_send(f"console.{environment.slug}", event)
+    tabs.hear(Notice(kind, str(identifier), environment.slug))
 
 
 async def heard(communicator: WebsocketCommunicator, kind: str) -> dict[str, Any]:
@@ -98,9 +96,7 @@ async def test_an_event_is_small_and_holds_no_html(tab: Tab, operator: Any, envi
 async def test_an_event_of_another_environment_is_not_heard(tab: Tab, operator: Any) -> None:
     communicator = await tab(operator)
     await opened(communicator)
-    layer = get_channel_layer()
-    assert layer is not None
-    await layer.group_send("console.staging", {"type": "notice", "kind": "approval.requested", "id": "x"})
+    tabs.hear(Notice("approval.requested", "x", "staging"))
     assert await communicator.receive_nothing()
     await communicator.disconnect()
 
@@ -153,3 +149,20 @@ async def test_it_closes_when_the_role_was_taken(tab: Tab, viewer: Any, admin: A
     await database_sync_to_async(user_set_role)(viewer, role="", by=admin)
     await send(environment, "user.changed", viewer.pk)
     assert (await communicator.receive_output())["code"] == NOT_ALLOWED
+
+
+async def test_a_swarm_of_comings_and_goings_is_told_at_once_and_then_once_more(
+    tab: Tab, viewer: Any, environment: Any
+) -> None:
+    communicator = await tab(viewer)
+    await opened(communicator)
+    for _ in range(50):
+        await send(environment, "presence.changed", viewer.pk)
+    await send(environment, "approval.requested", new_id())
+    kinds = []
+    while "approval.requested" not in kinds:
+        kinds.append(json.loads(await communicator.receive_from(timeout=30))["type"])
+    assert kinds.count("presence.changed") <= 1
+    assert json.loads(await communicator.receive_from(timeout=30))["type"] == "presence.changed"
+    assert await communicator.receive_nothing(timeout=1)
+    await communicator.disconnect()
