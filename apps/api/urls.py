@@ -5,6 +5,7 @@ from drf_spectacular.views import SpectacularJSONAPIView
 
 import apps.accounts.converters  # noqa: F401 - registers <approval_id:…> and its like
 from apps.api.views import (
+    answering,
     approvals,
     async_calls,
     audit,
@@ -36,6 +37,7 @@ urlpatterns = [
     path("registry/hooks/<slug:name>", hooks.HookDetail.as_view(), name="api-hook"),
     path("registry/hooks/<slug:name>/failures", hooks.HookFailures.as_view(), name="api-hook-failures"),
     path("registry/hooks/<slug:name>/try", hooks.HookTry.as_view(), name="api-hook-try"),
+    path("registry/hook-policy", hooks.HookPolicies.as_view(), name="api-hook-policy"),
     path("registry/installed-hooks", hooks.InstalledHooks.as_view(), name="api-installed-hooks"),
     path("registry/groups", plugins.Groups.as_view(), name="api-tool-groups"),
     path("registry/sources", sources.Sources.as_view(), name="api-sources"),
@@ -66,9 +68,14 @@ urlpatterns = [
     path("snapshots/<str:at>", snapshots.Snapshot.as_view(), name="api-snapshot"),
     path("publications", snapshots.Publications.as_view(), name="api-publications"),
     path("publications/rollback", snapshots.Rollback.as_view(), name="api-rollback"),
-    path("approvals/answering", approvals.Answering.as_view(), name="api-answering"),
-    path("approvals/rules", approvals.AnswerRules.as_view(), name="api-answer-rules"),
-    path("approvals/rules/<str:name>", approvals.AnswerRuleDetail.as_view(), name="api-answer-rule"),
+    path("approvals/answering", answering.Answering.as_view(), name="api-answering"),
+    path("approvals/rules", answering.AnswerRules.as_view(), name="api-answer-rules"),
+    path("approvals/rules/<str:name>", answering.AnswerRuleDetail.as_view(), name="api-answer-rule"),
+    path("approvals/rules/<str:name>/move", answering.AnswerRuleMove.as_view(), name="api-answer-rule-move"),
+    path("approvals/teams", answering.Teams.as_view(), name="api-teams"),
+    path("approvals/teams/<str:name>", answering.TeamDetail.as_view(), name="api-team"),
+    path("approvals/deputies", answering.Deputies.as_view(), name="api-deputies"),
+    path("approvals/deputies/<id_number:deputy_id>", answering.DeputyDetail.as_view(), name="api-deputy"),
     path("approvals", approvals.Approvals.as_view(), name="api-approvals"),
     path("approvals/<approval_id:approval_id>", approvals.ApprovalDetail.as_view(), name="api-approval"),
     path(

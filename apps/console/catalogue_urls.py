@@ -19,6 +19,7 @@ catalogue: list[URLPattern | URLResolver] = [
     path("plugin/enabled/<path:key>/", plugins.plugin_enabled, name="plugin-enabled"),
     path("hooks/", hooks.hooks, name="hooks"),
     path("hooks/<slug:name>/", hooks.hook, name="hook"),
+    path("hook/policy/", hooks.hook_policy_change, name="hook-policy"),
     path("hook/new/", hooks.hook_new, name="hook-new"),
     path("hook/edit/<slug:name>/", hooks.hook_edit, name="hook-edit"),
     path("hook/enabled/<slug:name>/", hooks.hook_enabled, name="hook-enabled"),

@@ -78,6 +78,13 @@ def plugins_named(environment: "Environment") -> list[tuple[str, str]]:
     return list(plugins_of(environment).values_list("key", "name"))
 
 
+class HookPolicyForm(ConsoleForm):
+    """How an environment takes hooks that fail."""
+
+    version = forms.IntegerField(widget=forms.HiddenInput)
+    is_strict = forms.BooleanField(label=gettext_lazy("A hook that fails stops the call"), required=False)
+
+
 class HookTryForm(ConsoleForm):
     """A made-up call to try a hook with."""
 

@@ -34,7 +34,6 @@ class LiveHooks:
     """Fills the port `Hooks`.
 
     Args:
-        is_strict: the older release's hooks fail closed, too.
         load: reads the hooks of every environment.
         known: what was read already.
     """
@@ -42,12 +41,10 @@ class LiveHooks:
     def __init__(
         self,
         *,
-        is_strict: bool = True,
         load: Callable[[], Mapping[str, LiveHooksOf]] = live_hooks,
         known: Mapping[str, LiveHooksOf] | None = None,
         resolve: Resolve = system_resolve,
     ) -> None:
-        self.is_strict = is_strict
         self.rewrites = Rewrites()
         self.workers = HookWorkers(python_tools())
         self._load = load
@@ -69,6 +66,10 @@ class LiveHooks:
         for each in found:
             self._counts[uuid.UUID(each.name)]["failed"] += 1
         return ()
+
+    def is_strict(self, environment: str) -> bool:
+        known = self._hooks.get(environment)
+        return known is None or known.is_strict
 
     def _hearing(self, environment: str, event: str, tool: str) -> Sequence[Hook]:
         known = self._hooks.get(environment)

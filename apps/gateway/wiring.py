@@ -153,7 +153,7 @@ def result_rules() -> ResultRules:
 
 def live_hooks_of_all() -> LiveHooks:
     """Make the memory of hooks."""
-    return LiveHooks(is_strict=settings.HOOKS_STRICT)
+    return LiveHooks()
 
 
 def ports_with(

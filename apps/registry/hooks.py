@@ -15,14 +15,14 @@ from apps.firewall.identifiers import new_id, show_id
 from apps.firewall.runtime.hook_runners.webhook import Webhook, ask_webhook
 from apps.firewall.runtime.hook_runners.wire import EventName, event_json, event_name
 from apps.firewall.runtime.hook_runners.workers import HookWorkers, InstalledPlugin, PluginPlace
-from apps.firewall.runtime.hooks import AfterEvent, BeforeEvent, runtime_rules
+from apps.firewall.runtime.hooks import AfterEvent, BeforeEvent, HookRules, runtime_rules
 from apps.firewall.runtime.hooks.answers import read_answer
 from apps.firewall.runtime.hooks.handlers import Hook as Handler
 from apps.firewall.runtime.hooks.handlers import HookFailedError, ask
 from apps.firewall.tools.connections import fill_secrets
 from apps.firewall.tools.connector import Resolve, system_resolve
 from apps.registry.looks import python_tools
-from apps.registry.models import Hook, HookKind, HookMoment
+from apps.registry.models import Environment, Hook, HookKind, HookMoment, HookPolicy
 from apps.registry.source_settings import source_connection, source_secrets
 
 GRACE_MS: Final = 500
@@ -67,10 +67,15 @@ class LiveHook:
 
 @dataclass(frozen=True, slots=True)
 class LiveHooksOf:
-    """The hooks of one environment, in the order in which they were registered."""
+    """The hooks of one environment, in the order in which they were registered.
+
+    Args:
+        is_strict: one that fails stops the call under the older release, too.
+    """
 
     release: str
     hooks: tuple[LiveHook, ...]
+    is_strict: bool = True
 
     def hearing(self, event: str, tool: str) -> tuple[LiveHook, ...]:
         """Give those that hear of an event of a tool."""
@@ -80,14 +85,16 @@ class LiveHooksOf:
 
 def live_hooks() -> dict[str, LiveHooksOf]:
     """Read the hooks of every environment that are switched on, with their plugins, in one query."""
-    rows = Hook.objects.select_related("environment", "plugin").filter(is_enabled=True, plugin__is_enabled=True)
-    found: dict[str, list[LiveHook]] = defaultdict(list)
-    releases: dict[str, str] = {}
-    for row in rows.order_by("created_at", "id"):
-        slug = row.environment.slug
-        releases[slug] = row.environment.dialect
-        found[slug].append(_live(row))
-    return {slug: LiveHooksOf(releases[slug], tuple(hooks)) for slug, hooks in found.items()}
+    rows = Hook.objects.select_related("environment__hook_policy", "plugin")
+    found: dict[Environment, list[LiveHook]] = defaultdict(list)
+    for row in rows.filter(is_enabled=True, plugin__is_enabled=True).order_by("created_at", "id"):
+        found[row.environment].append(_live(row))
+    return {each.slug: LiveHooksOf(each.dialect, tuple(hooks), _is_strict(each)) for each, hooks in found.items()}
+
+
+def _is_strict(environment: Environment) -> bool:
+    policy: HookPolicy | None = getattr(environment, "hook_policy", None)
+    return policy is None or policy.is_strict
 
 
 def _live(row: Hook) -> LiveHook:
@@ -185,7 +192,8 @@ def hook_try(hook: Hook, *, tool: str, params: Mapping[str, Any], resolve: Resol
 
     Its `context` says `"trial": true`, so that a plugin which keeps books can leave it out.
     """
-    return asyncio.run(_try(hook, target_of(hook), made_up_event(hook, tool, params), resolve))
+    rules = runtime_rules(hook.environment.dialect, is_strict=_is_strict(hook.environment))
+    return asyncio.run(_try(hook, target_of(hook), made_up_event(hook, tool, params), rules, resolve))
 
 
 def made_up_event(hook: Hook, tool: str, params: Mapping[str, Any]) -> BeforeEvent | AfterEvent:
@@ -202,7 +210,9 @@ def made_up_event(hook: Hook, tool: str, params: Mapping[str, Any]) -> BeforeEve
     return AfterEvent(**common, duration_ms=0, result={"content": []})
 
 
-async def _try(hook: Hook, target: Target, event: BeforeEvent | AfterEvent, resolve: Resolve) -> HookTrial:
+async def _try(
+    hook: Hook, target: Target, event: BeforeEvent | AfterEvent, rules: HookRules, resolve: Resolve
+) -> HookTrial:
     workers = HookWorkers(python_tools())
     limit = limit_ms(hook)
 
@@ -214,7 +224,6 @@ async def _try(hook: Hook, target: Target, event: BeforeEvent | AfterEvent, reso
     try:
         answer = await ask(Handler(plugin="", handler=handler, limit_ms=limit + GRACE_MS), event, limit_ms=None)
         if isinstance(event, BeforeEvent):
-            rules = runtime_rules(hook.environment.dialect, is_strict=True)
             read_answer(answer, plugin=hook.name, rules=rules)
     except HookFailedError as exc:
         failure = exc

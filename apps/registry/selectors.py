@@ -18,6 +18,7 @@ from apps.registry.models import (
     Environment,
     Hook,
     HookFailure,
+    HookPolicy,
     OnDrift,
     Plugin,
     Tool,
@@ -123,6 +124,11 @@ def hooks_of(environment: Environment, *, plugin: Plugin | None = None) -> Query
     rows = Hook.objects.select_related("plugin", "tally", "environment").filter(environment=environment)
     found = rows if plugin is None else rows.filter(plugin=plugin)
     return found.order_by("-event", "-priority", "created_at", "id")
+
+
+def hook_policy(environment: Environment) -> HookPolicy:
+    """Give how an environment takes hooks that fail, also where nobody has said so yet."""
+    return HookPolicy.objects.filter(environment=environment).first() or HookPolicy(environment=environment)
 
 
 def hook_find(environment: Environment, name: str) -> Hook | None:

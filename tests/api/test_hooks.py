@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from apps.audit.models import Entry
 from apps.registry.models import Environment, Hook, Plugin
 from apps.registry.services import plugin_save
 from tests.firewall.runtime.hook_runners.packages import installed
@@ -68,3 +69,16 @@ def test_a_hook_is_tried(plugin: Plugin, everything: Any, tmp_path: Path) -> Non
 
     assert (answer["answer"], answer["failure"]) == ({"params": {"path": "b"}}, None)
     assert wrong["failure"]["kind"] == "wrong_answer"
+
+
+def test_an_environment_chooses_how_it_takes_hooks_that_fail(everything: Any, program: Callable[..., Any]) -> None:
+    path = "registry/hook-policy"
+    assert everything.get(path).json() == {"version": 1, "is_strict": True}
+    changed = everything.ask("PATCH", path, {"version": 1, "is_strict": False})
+    assert (changed.status_code, changed.json()) == (200, {"version": 2, "is_strict": False})
+    assert everything.ask("PATCH", path, {"version": 1, "is_strict": True}).status_code == 409
+    assert everything.ask("PATCH", path, {"version": 2}).status_code == 400
+    writer = program("policy_read", "policy_write")
+    assert writer.ask("PATCH", path, {"version": 2, "is_strict": True}).status_code == 403
+    entry = Entry.objects.filter(kind="hook_change", changes__has_key="is_strict").latest("seq")
+    assert (entry.environment, entry.changes["is_strict"]) == ("production", False)

@@ -11,6 +11,7 @@ from django.test import Client
 
 from apps.firewall.identifiers import new_id
 from apps.registry.models import Environment, Hook, Plugin
+from apps.registry.selectors import hook_policy
 from apps.registry.services import FailureDraft, hook_create, hook_failures_record, hook_save, plugin_save
 from apps.registry.source_settings import source_secrets
 from tests.firewall.runtime.hook_runners.packages import installed
@@ -196,3 +197,17 @@ def test_pages_cost_the_same_however_many_there_are(
             at = datetime(2026, 11, 20, 13, each, tzinfo=UTC)
             hook_failures_record([FailureDraft(hook_id=made.pk, at=at, kind="slow", cause="late")])
     assert counts[:2] == counts[2:]
+
+
+def test_the_page_chooses_what_a_failing_hook_does(
+    client_of: ClientOf, admin: Any, operator: Any, environment: Environment
+) -> None:
+    browser = client_of(admin)
+    assert browser.post("/hook/policy/", {"version": 1}).status_code == 302
+    assert hook_policy(environment).is_strict is False
+    stale = browser.post("/hook/policy/", {"version": 1, "is_strict": "on"})
+    assert stale.status_code == 409 and "Nothing was saved." in stale.content.decode()
+    assert browser.post("/hook/policy/", {"version": "x"}).status_code == 422
+    assert "go on when a hook fails" in client_of(operator).get("/hooks/").content.decode()
+    assert client_of(operator).post("/hook/policy/", {"version": 2, "is_strict": "on"}).status_code == 403
+    assert hook_policy(environment).is_strict is False

@@ -17,12 +17,17 @@ LISTED = {"agents": {"*": {"allowlist": [{"pattern": "/**/sleep"}, {"pattern": "
 
 
 def snapshot_with(
-    *, deny: tuple[str, ...] = (), settings: Mapping[str, Any] | None = None, approvals: Mapping[str, Any] = LISTED
+    *,
+    deny: tuple[str, ...] = (),
+    settings: Mapping[str, Any] | None = None,
+    approvals: Mapping[str, Any] = LISTED,
+    dialect: str = "2026.9",
 ) -> Snapshot:
     """Make a snapshot in which `bot` and `clerk` have the built-in tools; `deny` is the list of `bot`."""
     return build_snapshot(
         SnapshotSource(
             environment="production",
+            dialect=dialect,
             tools=[ToolEntry(name, params=tool.definition.parameters) for name, tool in BUILTINS.items()],
             agents=[AgentSource("bot", policy=Policy(allow=None, deny=deny)), AgentSource("clerk")],
             settings={"exec": dict(settings or {})},

@@ -25,10 +25,10 @@ from apps.firewall.tools.answer_signing import SignedAnswer, answer_text
 from apps.firewall.tools.signing import Signing
 from apps.gateway.lifecycle import gateway
 from apps.registry.models import Environment, Hook, HookFailure, HookTally, Plugin
-from apps.registry.services import hook_create, hook_save, plugin_save
+from apps.registry.services import hook_create, hook_policy_save, hook_save, plugin_save
 from tests.firewall.runtime.hook_runners.packages import installed
-from tests.gateway.conftest import call
-from tests.gateway.server import Server
+from tests.gateway.conftest import call, snapshot_with
+from tests.gateway.server import Holder, Server
 from tests.gateway.test_decisions import eventually
 
 PACKAGE = Path(__file__).parents[2] / "docs" / "examples" / "hooks" / "package"
@@ -144,6 +144,21 @@ def test_every_failure_of_a_before_hook_stops_the_call_and_is_kept(
     assert "ghp_" not in " ".join(HookFailure.objects.values_list("said", flat=True))
     assert after["status"] == "completed"
     assert Entry.objects.filter(kind="denial", decision_layer="hooks").count() == len(kinds)
+
+
+def test_each_environment_says_whether_a_failing_hook_of_the_older_release_stops_calls(
+    add: Callable[..., Hook], agent: httpx.Client, environment: Environment, server: Server, holder: Holder
+) -> None:
+    holder.snapshot = snapshot_with(dialect="2026.2")
+    add()
+    server.run(gateway().snapshots.reload())
+    assert eventually(lambda: echo(agent, "raise")["error"]["code"] == "hook_failed")
+
+    hook_policy_save(environment, is_strict=False)
+
+    assert eventually(lambda: echo(agent, "raise")["status"] == "completed")
+    hook_policy_save(environment, is_strict=True)
+    assert eventually(lambda: echo(agent, "raise")["status"] == "denied")
 
 
 def test_failures_of_after_hooks_change_nothing_and_hold_up_nobody(

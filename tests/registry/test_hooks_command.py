@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from apps.registry.models import Environment, Hook
+from apps.registry.models import Environment, Hook, HookPolicy
 from apps.registry.services import hook_create, plugin_save
 from tests.firewall.runtime.hook_runners.packages import installed
 
@@ -41,3 +41,10 @@ def test_hooks_are_listed_switched_and_tried(gate: Hook) -> None:
 def test_what_is_wrong_is_said(gate: Hook, words: tuple[str, ...]) -> None:
     with pytest.raises(CommandError):
         said(*words)
+
+
+def test_an_environment_takes_hooks_strictly_or_not(environment: Environment) -> None:
+    assert said("lenient") == "production is lenient\n"
+    assert HookPolicy.objects.get().is_strict is False
+    assert said("strict", "--environment", "production") == "production is strict\n"
+    assert HookPolicy.objects.get().is_strict is True

@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from apps.api.serializers.registry import ObjectField, SecretShownSerializer
 from apps.firewall.identifiers import show_id
-from apps.registry.models import Hook, HookFailure, HookKind, HookMoment, HookTally
+from apps.registry.models import Hook, HookFailure, HookKind, HookMoment, HookPolicy, HookTally
 from apps.registry.services.hooks import PRIORITY_LIMIT, TIMEOUT_LIMIT_MS
 from apps.registry.source_settings import secrets_shown
 
@@ -40,6 +40,22 @@ class HookSerializer(serializers.ModelSerializer[Hook]):
     @extend_schema_field(SecretShownSerializer(many=True))
     def get_secrets(self, hook: Hook) -> Any:
         return SecretShownSerializer(secrets_shown(hook), many=True).data
+
+
+class HookPolicySerializer(serializers.ModelSerializer[HookPolicy]):
+    """Whether a hook that fails stops the call under release 2026.2, too; under 2026.9 it always does."""
+
+    class Meta:
+        model = HookPolicy
+        fields: ClassVar = ["version", "is_strict"]
+        read_only_fields = fields
+
+
+class HookPolicyChangeSerializer(serializers.Serializer[Any]):
+    """`version` is the one that was seen."""
+
+    version = serializers.IntegerField(min_value=1)
+    is_strict = serializers.BooleanField()
 
 
 class HookOptionsSerializer(serializers.Serializer[Any]):

@@ -12,7 +12,7 @@ from apps.accounts.access import Permission, may
 from apps.console import hooks as shown
 from apps.console.answers import status_of
 from apps.console.gate import ConsoleRequest, gate
-from apps.console.hook_forms import HookForm, HookTryForm
+from apps.console.hook_forms import HookForm, HookPolicyForm, HookTryForm
 from apps.console.posted import version_seen
 from apps.console.sources import settings_shown
 from apps.console.views.agents import environment_chosen, writing
@@ -21,17 +21,52 @@ from apps.firewall.errors import FirewallError
 from apps.firewall.runtime.hook_runners.workers import InstalledPlugin
 from apps.registry.errors import RegistryError
 from apps.registry.hooks import hook_try, installed_plugins, limit_ms
-from apps.registry.selectors import hook_find, plugins_of
-from apps.registry.services import environment_plugin, hook_create, hook_delete, hook_save
+from apps.registry.selectors import hook_find, hook_policy, plugins_of
+from apps.registry.services import environment_plugin, hook_create, hook_delete, hook_policy_save, hook_save
 
 
 @require_safe
 @gate(Permission.POLICY_READ)
 def hooks(request: ConsoleRequest) -> HttpResponse:
     """Every hook, what came of it, and what failed last."""
+    return _hooks_page(request)
+
+
+def _hooks_page(
+    request: ConsoleRequest, form: HookPolicyForm | None = None, error: RegistryError | None = None
+) -> HttpResponse:
     environment = environment_chosen(request)
-    context = {"rows": shown.hook_rows(environment), "failures": shown.failures_shown(environment)}
-    return render(request, "console/hooks/hooks.html", context | _rights(request))
+    policy = hook_policy(environment)
+    context = {
+        "rows": shown.hook_rows(environment),
+        "failures": shown.failures_shown(environment),
+        "release": environment.dialect,
+        "policy": policy,
+        "form": form or HookPolicyForm(initial={"version": policy.version, "is_strict": policy.is_strict}),
+        "error": error,
+    }
+    status = 422 if form is not None and error is None else 200 if error is None else status_of(error)
+    return render(request, "console/hooks/hooks.html", context | _rights(request), status=status)
+
+
+@require_POST
+@gate(Permission.PUBLISH)
+def hook_policy_change(request: ConsoleRequest) -> HttpResponse:
+    """Say whether a hook that fails stops the call under the older release, too."""
+    form = HookPolicyForm(request.POST)
+    if not form.is_valid():
+        return _hooks_page(request, form)
+    try:
+        hook_policy_save(
+            environment_chosen(request),
+            is_strict=form.cleaned_data["is_strict"],
+            expected_version=form.cleaned_data["version"],
+            by=request.user,
+        )
+    except RegistryError as exc:
+        return _hooks_page(request, form, exc)
+    messages.success(request, _("Saved. It holds from the next call on."))
+    return redirect("hooks")
 
 
 def hook_asked(request: ConsoleRequest, name: str) -> "shown.HookRecord":

@@ -266,9 +266,8 @@ class Hooks(Protocol):
     def rewrites(self) -> Rewrites:
         """Where rewritten params are, by the id of their call."""
 
-    @property
-    def is_strict(self) -> bool:
-        """Say whether the older release's hooks fail closed, too."""
+    def is_strict(self, environment: str) -> bool:
+        """Say whether the older release's hooks fail closed in an environment, too."""
 
     def before(self, environment: str, tool: str) -> Sequence[Hook]:
         """Give the hooks that are asked before a call of a tool, in the order in which they were registered."""
@@ -289,10 +288,11 @@ class Hooks(Protocol):
 class NoHooks:
     """The port `Hooks` of whoever has no plugins."""
 
-    is_strict = True
-
     def __init__(self) -> None:
         self.rewrites = Rewrites()
+
+    def is_strict(self, environment: str) -> bool:  # noqa: ARG002
+        return True
 
     def before(self, environment: str, tool: str) -> Sequence[Hook]:  # noqa: ARG002
         return ()

@@ -10,7 +10,15 @@ from apps.registry.models.discovery import (
     RunState,
     SourceKind,
 )
-from apps.registry.models.hooks import Hook, HookFailure, HookFailureKind, HookKind, HookMoment, HookTally
+from apps.registry.models.hooks import (
+    Hook,
+    HookFailure,
+    HookFailureKind,
+    HookKind,
+    HookMoment,
+    HookPolicy,
+    HookTally,
+)
 from apps.registry.models.records import (
     OFFERED_STATES,
     RELEASES,
@@ -36,6 +44,7 @@ __all__ = [
     "HookFailureKind",
     "HookKind",
     "HookMoment",
+    "HookPolicy",
     "HookTally",
     "OnDrift",
     "OnNew",

@@ -83,6 +83,20 @@ class Hook(models.Model):
         return self.name
 
 
+class HookPolicy(models.Model):
+    """How an environment takes hooks: whether one that fails stops the call under the older release, too."""
+
+    environment = models.OneToOneField(
+        Environment, on_delete=models.PROTECT, primary_key=True, related_name="hook_policy"
+    )
+    is_strict = models.BooleanField(default=True)
+    version = models.PositiveIntegerField(default=1)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    def __str__(self) -> str:
+        return "strict" if self.is_strict else "as recorded"
+
+
 class HookTally(models.Model):
     """What came of a hook so far: how often it was asked, and what it did then."""
 

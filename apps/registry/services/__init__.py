@@ -19,6 +19,7 @@ from apps.registry.services.environments import (
     environment_default,
     environment_set_dialect,
 )
+from apps.registry.services.hook_policies import hook_policy_save
 from apps.registry.services.hooks import (
     FailureDraft,
     environment_plugin,
@@ -46,6 +47,7 @@ __all__ = [
     "hook_create",
     "hook_delete",
     "hook_failures_record",
+    "hook_policy_save",
     "hook_save",
     "hook_tallies_add",
     "plugin_save",

@@ -13,6 +13,8 @@ from apps.api.serializers.hooks import (
     HookChangeSerializer,
     HookCreateSerializer,
     HookFailureSerializer,
+    HookPolicyChangeSerializer,
+    HookPolicySerializer,
     HookSerializer,
     HookTrialSerializer,
     HookTryRequestSerializer,
@@ -23,8 +25,8 @@ from apps.api.views.parameters import ENVIRONMENT
 from apps.api.views.records import VERSION
 from apps.api.views.registry.tools import REFUSED
 from apps.registry.hooks import hook_try, installed_plugins
-from apps.registry.selectors import hook_failures, hook_find, hooks_of
-from apps.registry.services import environment_plugin, hook_create, hook_delete, hook_save
+from apps.registry.selectors import hook_failures, hook_find, hook_policy, hooks_of
+from apps.registry.services import environment_plugin, hook_create, hook_delete, hook_policy_save, hook_save
 
 
 class Hooks(APIView):
@@ -90,6 +92,32 @@ class HookDetail(APIView):
         hook = found(hook_find(environment_of(request), name), "hook")
         hook_delete(hook, expected_version=version_of(request), by=principal_of(request))
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class HookPolicies(APIView):
+    permissions = {"GET": Permission.POLICY_READ, "PATCH": Permission.PUBLISH}
+
+    @extend_schema(
+        operation_id="registry_hook_policy_get",
+        summary="Read whether hooks that fail stop calls under release 2026.2, too",
+        parameters=[ENVIRONMENT],
+        responses=HookPolicySerializer,
+    )
+    def get(self, request: Request) -> Response:
+        return Response(HookPolicySerializer(hook_policy(environment_of(request))).data)
+
+    @extend_schema(
+        operation_id="registry_hook_policy_update",
+        summary="Say whether hooks that fail stop calls under release 2026.2, too, from the next call on",
+        parameters=[ENVIRONMENT],
+        request=HookPolicyChangeSerializer,
+        responses={200: HookPolicySerializer, **REFUSED},
+    )
+    def patch(self, request: Request) -> Response:
+        wanted = body_of(request, HookPolicyChangeSerializer)
+        version = wanted.pop("version")
+        saved = hook_policy_save(environment_of(request), expected_version=version, by=principal_of(request), **wanted)
+        return Response(HookPolicySerializer(saved).data)
 
 
 class HookFailures(APIView):

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from apps.firewall.identifiers import show_id
+from apps.firewall.runtime.call import Call
 from apps.firewall.runtime.facts import known_facts
-from apps.firewall.runtime.hooks import AfterEvent, Hook, HookRules, after_tool_call, runtime_rules
+from apps.firewall.runtime.hooks import AfterEvent, Hook, after_tool_call, runtime_rules
 from apps.firewall.runtime.ports import Hooks
 from apps.firewall.runtime.stages.run import Run
 from apps.firewall.tools.running import ToolOutcome
@@ -17,15 +18,19 @@ async def after_hooks_stage(run: Run) -> None:
     port = run.ports.hooks
     hooks = port.after(run.call.environment, run.tool_name)
     if hooks:
-        rules = runtime_rules(run.snapshot.dialect, is_strict=port.is_strict)
-        duration_ms = run.phases.get("execute", 0) if run.is_intended else 0
-        port.later(_tell(run, hooks, rules, run.outcome, duration_ms))
+        event = _event(run, port, run.outcome, run.phases.get("execute", 0) if run.is_intended else 0)
+        port.later(tell_hooks(port, hooks, run.call, event, release=run.snapshot.dialect))
 
 
-async def _tell(run: Run, hooks: Sequence[Hook], rules: HookRules, outcome: ToolOutcome, duration_ms: int) -> None:
-    event = _event(run, run.ports.hooks, outcome, duration_ms)
-    reports = await after_tool_call(hooks, event, rules)
-    await run.ports.hooks.report(run.call, event.tool, reports)
+async def tell_hooks(port: Hooks, hooks: Sequence[Hook], call: Call, event: AfterEvent, *, release: str) -> None:
+    """Tell hooks what became of a call, and keep what came of that.
+
+    Args:
+        event: masked.
+        release: that the call was judged by.
+    """
+    rules = runtime_rules(release, is_strict=port.is_strict(call.environment))
+    await port.report(call, event.tool, await after_tool_call(hooks, event, rules))
 
 
 def _event(run: Run, port: Hooks, outcome: ToolOutcome, duration_ms: int) -> AfterEvent:

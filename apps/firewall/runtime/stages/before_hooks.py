@@ -30,7 +30,7 @@ async def before_hooks_stage(run: Run) -> None:
         call_id=show_id("call", run.call.id),
         facts=known_facts(run.call),
     )
-    rules = runtime_rules(run.snapshot.dialect, is_strict=port.is_strict)
+    rules = runtime_rules(run.snapshot.dialect, is_strict=port.is_strict(run.call.environment))
     outcome = await before_tool_call(hooks, event, rules)
     await port.report(run.call, run.tool.name, outcome.reports)
     if outcome.blocked:

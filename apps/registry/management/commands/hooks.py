@@ -10,7 +10,7 @@ from apps.firewall.errors import FirewallError
 from apps.registry.hooks import hook_try, installed_plugins
 from apps.registry.models import Environment, Hook
 from apps.registry.selectors import environment_find, hook_failures, hook_find, hooks_of
-from apps.registry.services import environment_default, hook_save
+from apps.registry.services import environment_default, hook_policy_save, hook_save
 
 
 class Command(BaseCommand):
@@ -86,6 +86,14 @@ def _switch(*, is_enabled: bool) -> Callable[[Command, Hook, Mapping[str, Any]],
     return switch
 
 
+def _take(*, is_strict: bool) -> Callable[[Command, Environment, Mapping[str, Any]], None]:
+    def take(command: Command, environment: Environment, _options: Mapping[str, Any]) -> None:
+        hook_policy_save(environment, is_strict=is_strict)
+        command.stdout.write(f"{environment.slug} is {'strict' if is_strict else 'lenient'}")
+
+    return take
+
+
 SUBCOMMANDS: Final[Mapping[str, tuple[str, bool, Callable[..., None]]]] = {
     "list": ("list every hook with what came of it", False, _list),
     "installed": ("list what installed packages offer", False, _installed),
@@ -93,5 +101,7 @@ SUBCOMMANDS: Final[Mapping[str, tuple[str, bool, Callable[..., None]]]] = {
     "try": ("ask a hook about a call that nobody makes", True, _try),
     "on": ("switch a hook on", True, _switch(is_enabled=True)),
     "off": ("switch a hook off", True, _switch(is_enabled=False)),
+    "strict": ("have a hook that fails stop calls under release 2026.2, too", False, _take(is_strict=True)),
+    "lenient": ("have calls of release 2026.2 go on when a hook fails", False, _take(is_strict=False)),
 }
 """Name -> what it does, whether it names a hook, and what carries it out."""
