@@ -6,6 +6,7 @@ Importing this module registers them; a door's urls.py imports it before its fir
 import uuid
 
 from django.urls import register_converter
+from django.urls.converters import IntConverter
 
 from apps.firewall.identifiers import read_id, show_id
 
@@ -130,6 +131,12 @@ class DriftId(IdConverter):
     regex = f"drift_{BODY}"
 
 
+class IdNumber(IntConverter):
+    """A number of a row; one that no row can have does not match."""
+
+    regex = "[0-9]{1,18}"
+
+
 CONVERTERS: dict[str, type[IdConverter]] = {
     "environment_id": EnvironmentId,
     "user_id": UserId,
@@ -156,3 +163,4 @@ CONVERTERS: dict[str, type[IdConverter]] = {
 
 for _name, _converter in CONVERTERS.items():
     register_converter(_converter, _name)
+register_converter(IdNumber, "id_number")

@@ -1,19 +1,23 @@
 """Who may answer a request, in whose place, and how many people have said yes so far."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from apps.accounts.access import Principal
+from apps.accounts.access import Permission, Principal, may
 from apps.accounts.models import ApiToken, User
 from apps.approvals.errors import NotAnApproverError
 from apps.approvals.models import AnswerRule, Approval, Deputy, Voice
 from apps.approvals.records import actor_of, voice_entry
 from apps.approvals.rows import approval_save
+from apps.approvals.rules import is_own
 from apps.approvals.states import DECISION_OF, State
+from apps.approvals.teams import team_names_of
 from apps.audit.drafts import EntryDraft
 from apps.events.notices import announce
 from apps.firewall.engine.conversation_key import group_of_key
 from apps.firewall.engine.dialect import dialect_named
+from apps.registry.models import Environment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,8 +29,12 @@ class Voiced:
     entry: EntryDraft
 
 
-def answer_rule_of(approval: Approval) -> AnswerRule | None:
-    """Find the rule that says who answers a request; None where whoever may answer at all does."""
+def answer_rule_of(approval: Approval, rules: Iterable[AnswerRule] | None = None) -> AnswerRule | None:
+    """Find the rule that says who answers a request; None where whoever may answer at all does.
+
+    Args:
+        rules: those of its environment in their order, where the caller has read them already.
+    """
     groups = group_of_key(dialect_named(approval.environment.dialect), approval.session_key).group_ids
     about: dict[str, set[str]] = {
         "agents": {approval.agent},
@@ -34,7 +42,7 @@ def answer_rule_of(approval: Approval) -> AnswerRule | None:
         "groups": set(groups),
         "tools": {approval.tool},
     }
-    for rule in AnswerRule.objects.filter(environment=approval.environment):
+    for rule in AnswerRule.objects.filter(environment=approval.environment) if rules is None else rules:
         if all(not getattr(rule, name) or found & set(getattr(rule, name)) for name, found in about.items()):
             return rule
     return None
@@ -47,26 +55,66 @@ def person_of(by: Principal) -> User | None:
     return by if isinstance(by, User) else None
 
 
-def place_of(rule: AnswerRule | None, by: Principal, at: datetime) -> str:
+def place_of(approval: Approval, rule: AnswerRule | None, by: Principal, at: datetime) -> str:
     """Let through who may answer, and tell in whose place they do; empty for their own.
 
     Raises:
         NotAnApproverError: the rule leaves it to others.
     """
-    if rule is None or not (rule.roles or rule.people):
+    named = _named_by(approval, rule)
+    if named is None:
         return ""
     person = person_of(by)
     if person is not None:
-        if _is_named(rule, person):
+        if named.covers(person):
             return ""
         for row in Deputy.objects.filter(deputy=person, until__gt=at, person__is_active=True).select_related("person"):
-            if _is_named(rule, row.person):
+            if named.covers(row.person):
                 return str(row.person)
-    raise NotAnApproverError(f"the rule `{rule.name}` leaves the answer to others")
+    raise NotAnApproverError(f"the rule `{rule}` leaves the answer to others")
 
 
-def _is_named(rule: AnswerRule, person: User) -> bool:
-    return person.role in rule.roles or person.username in rule.people
+def answerers_of(approval: Approval, at: datetime) -> list[User]:
+    """Give the people who may allow a request now: those whom its rule names, and who stands in for them."""
+    people = [
+        person
+        for person in User.objects.filter(is_active=True)
+        if may(person, Permission.APPROVALS_RESOLVE) and not is_own(approval, person)
+    ]
+    named = _named_by(approval, answer_rule_of(approval))
+    if named is None:
+        return people
+    away = Deputy.objects.filter(until__gt=at, person__is_active=True).select_related("person")
+    deputies = {row.deputy_id for row in away if named.covers(row.person)}
+    return [person for person in people if person.pk in deputies or named.covers(person)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Named:
+    """Whom a rule, and an escalation, name for a request."""
+
+    environment: Environment
+    roles: frozenset[str]
+    people: frozenset[str]
+    teams: frozenset[str]
+
+    def covers(self, person: User) -> bool:
+        if person.role in self.roles or person.username in self.people:
+            return True
+        return bool(self.teams) and bool(self.teams & team_names_of(self.environment, person))
+
+
+def _named_by(approval: Approval, rule: AnswerRule | None) -> _Named | None:
+    """Tell whom the answer is left to; None for whoever may answer at all."""
+    if rule is None or not rule.answerers:
+        return None
+    more: dict[str, list[str]] = approval.escalated_to or {}
+    return _Named(
+        environment=approval.environment,
+        roles=frozenset([*rule.roles, *more.get("roles", ())]),
+        people=frozenset([*rule.people, *more.get("people", ())]),
+        teams=frozenset([*rule.teams, *more.get("teams", ())]),
+    )
 
 
 def label_of(by: Principal | None, place: str) -> str:
@@ -76,6 +124,12 @@ def label_of(by: Principal | None, place: str) -> str:
     return f"{by} (for {place})" if place else str(by)
 
 
+def voice_of(by: Principal) -> str:
+    """Name whom an answer counts for: the person, whatever tokens they have."""
+    person = person_of(by)
+    return actor_of(by) if person is None else person.actor
+
+
 def voice_add(
     approval: Approval, wanted: State, *, rule: AnswerRule, by: Principal, place: str, at: datetime
 ) -> Voiced:
@@ -83,8 +137,7 @@ def voice_add(
 
     Together people allow what the most careful of them did: one "once" makes it once.
     """
-    person = person_of(by)
-    actor = actor_of(by) if person is None else person.actor
+    actor = voice_of(by)
     decision = DECISION_OF[wanted]
     Voice.objects.update_or_create(
         approval=approval,

@@ -8,17 +8,23 @@ from django.db import transaction
 from django.db.models import Max, QuerySet
 from django.utils.translation import gettext as _
 
-from apps.accounts.access import Permission, may, require
-from apps.accounts.models import Role, User
+from apps.accounts.access import Permission, Principal, may, require
+from apps.accounts.models import ApiToken, Role, User
+from apps.approvals.answerers import person_of
 from apps.approvals.errors import AnswerInvalidError
 from apps.approvals.models import AnswerPolicy, AnswerRule, Deputy
+from apps.approvals.records import answer_change_record
+from apps.approvals.teams import teams, unknown_people
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.services import entry_record
-from apps.events.notices import announce
 from apps.registry.models import Environment
 from apps.registry.services.changing import By, actor_of, change, check_version, field_problems, write_fields
 
-RULE_FIELDS: Final = ("name", "agents", "channels", "groups", "tools", "roles", "people", "quorum")
+ESCALATION_FIELDS: Final = ("escalate_roles", "escalate_people", "escalate_teams")
+RULE_FIELDS: Final = (
+    *("name", "agents", "channels", "groups", "tools", "roles", "people", "teams", "quorum", "escalate_after_s"),
+    *ESCALATION_FIELDS,
+)
 DEPUTY_LONGEST: Final = timedelta(days=90)
 
 
@@ -65,18 +71,62 @@ def answer_rule_add(environment: Environment, *, by: By = None, **fields: Any) -
     Raises:
         PermissionDeniedError, AnswerInvalidError: a name that is taken, a role or person that does not exist.
     """
-    unknown = sorted(fields.keys() - set(RULE_FIELDS))
-    if unknown:
-        raise AnswerInvalidError(_("a rule has no field named %(names)s") % {"names": ", ".join(unknown)})
+    _check_fields(fields)
     with change(by):
         last = answer_rules(environment).aggregate(last=Max("position"))["last"]
         rule = AnswerRule(environment=environment, position=0 if last is None else last + 1, **fields)
-        details = [*field_problems(rule), *_nobody(rule)]
-        if details:
-            raise AnswerInvalidError(_("this cannot be kept: see details"), details)
+        _check_rule(rule)
         rule.save(force_insert=True)
         answer_change_record(environment, by, "created", {"rule": rule.name, **fields})
     return rule
+
+
+def answer_rule_change(
+    rule: AnswerRule, *, expected_version: int | None = None, by: By = None, **fields: Any
+) -> AnswerRule:
+    """Change a rule; it holds for the next answer, also to requests that wait.
+
+    Args:
+        fields: of `RULE_FIELDS`.
+    Raises:
+        PermissionDeniedError, AnswerInvalidError, RecordChangedError.
+    """
+    _check_fields(fields)
+    with change(by):
+        rule = AnswerRule.objects.select_for_update(of=("self",)).select_related("environment").get(pk=rule.pk)
+        check_version(rule, expected_version, fields)
+        wanted, before = copy(rule), rule.name
+        for name, value in fields.items():
+            setattr(wanted, name, value)
+        _check_rule(wanted)
+        if write_fields(rule, fields):
+            answer_change_record(rule.environment, by, "changed", {"rule": before, **fields})
+    return rule
+
+
+def answer_rule_move(rule: AnswerRule, *, before: str, by: By = None) -> None:
+    """Have a rule asked just before another one.
+
+    Args:
+        before: the other rule's name; empty for behind all others.
+    Raises:
+        PermissionDeniedError, AnswerInvalidError: there is no such other rule.
+    """
+    with change(by):
+        rules = list(answer_rules(rule.environment).select_for_update())
+        others = [each for each in rules if each.pk != rule.pk]
+        places = {each.name: place for place, each in enumerate(others)} | {"": len(others)}
+        if before not in places:
+            details = [{"path": "before", "code": "unknown", "message": _("no other rule of this name")}]
+            raise AnswerInvalidError(_("this cannot be kept: see details"), details)
+        others.insert(places[before], rule)
+        if [each.pk for each in others] == [each.pk for each in rules]:
+            return
+        for position, each in enumerate(others):
+            AnswerRule.objects.filter(pk=each.pk).update(position=position)
+        answer_change_record(
+            rule.environment, by, "moved", {"rule": rule.name, "order": [each.name for each in others]}
+        )
 
 
 def answer_rule_remove(rule: AnswerRule, *, by: By = None) -> None:
@@ -95,9 +145,25 @@ def deputies(at: datetime) -> QuerySet[Deputy]:
     return Deputy.objects.filter(until__gt=at).select_related("person", "deputy")
 
 
-def deputy_name(person: User, *, deputy: str, until: datetime, at: datetime) -> Deputy:
+def deputised(by: Principal) -> User:
+    """Tell for whom somebody names deputies: for themselves, or behind a token for its person.
+
+    Raises:
+        AnswerInvalidError: a token without a person, or one that is bound: deputies hold everywhere.
+    """
+    person = person_of(by)
+    if person is None:
+        raise AnswerInvalidError(_("a token without a person has nobody in whose place to answer"))
+    if isinstance(by, ApiToken) and (by.environment or by.agents):
+        raise AnswerInvalidError(_("deputies hold everywhere: a token bound to an environment or agents names none"))
+    return person
+
+
+def deputy_name(person: User, *, deputy: str, until: datetime, at: datetime, by: By = None) -> Deputy:
     """Have somebody answer in one's place until a moment; naming the same person again moves that moment.
 
+    Args:
+        by: who says so, when it is a token of the person.
     Raises:
         PermissionDeniedError, AnswerInvalidError: no such person who may answer, oneself, or a moment that is over or
             more than 90 days away.
@@ -114,47 +180,62 @@ def deputy_name(person: User, *, deputy: str, until: datetime, at: datetime) -> 
         raise AnswerInvalidError(_("this cannot be kept: see details"), details)
     with transaction.atomic():
         row, _new = Deputy.objects.update_or_create(person=person, deputy=found, defaults={"until": until})
-        _deputy_record(person, "deputy named", {"deputy": found.username, "until": until.isoformat()})
+        said = {"deputy": found.username, "until": until.isoformat()}
+        _deputy_record(person if by is None else by, "deputy named", {"person": person.username, **said})
     return row
 
 
-def deputy_end(row: Deputy, *, by: User) -> None:
-    """End it: the person themselves, or whoever manages people.
+def deputy_end(row: Deputy, *, by: Principal) -> None:
+    """End it: the person themselves or their token, or whoever manages people.
 
     Raises:
         PermissionDeniedError.
     """
-    if row.person_id != by.pk:
+    person = person_of(by)
+    if person is None or row.person_id != person.pk:
         require(by, Permission.USERS_MANAGE)
     with transaction.atomic():
         Deputy.objects.filter(pk=row.pk).delete()
         _deputy_record(by, "deputy ended", {"person": row.person.username, "deputy": row.deputy.username})
 
 
-def _deputy_record(by: User, status: str, changes: dict[str, Any]) -> None:
-    entry_record(EntryDraft(kind=EntryKind.ANSWER_CHANGE, actor=by.actor, status=status, changes=changes))
+def _deputy_record(by: Principal, status: str, changes: dict[str, Any]) -> None:
+    entry_record(EntryDraft(kind=EntryKind.ANSWER_CHANGE, actor=actor_of(by), status=status, changes=changes))
+
+
+def _check_fields(fields: dict[str, Any]) -> None:
+    unknown = sorted(fields.keys() - set(RULE_FIELDS))
+    if unknown:
+        raise AnswerInvalidError(_("a rule has no field named %(names)s") % {"names": ", ".join(unknown)})
+
+
+def _check_rule(rule: AnswerRule) -> None:
+    details = [*field_problems(rule), *_nobody(rule), *_half_an_escalation(rule)]
+    if details:
+        raise AnswerInvalidError(_("this cannot be kept: see details"), details)
 
 
 def _nobody(rule: AnswerRule) -> list[dict[str, str]]:
-    """Name the roles and people of a rule that do not exist: nobody could ever answer then."""
-    roles = set(rule.roles) - set(Role.values)
-    people = set(rule.people) - set(User.objects.filter(username__in=rule.people).values_list("username", flat=True))
+    """Name the roles, people and teams of a rule that do not exist: nobody could ever answer then."""
+    known_teams = set(teams(rule.environment).values_list("name", flat=True))
+    found = []
+    for start in ("", "escalate_"):
+        unknown = {
+            "roles": sorted(set(getattr(rule, f"{start}roles")) - set(Role.values)),
+            "people": unknown_people(getattr(rule, f"{start}people")),
+            "teams": sorted(set(getattr(rule, f"{start}teams")) - known_teams),
+        }
+        found += [(f"{start}{path}", names) for path, names in unknown.items() if names]
     return [
-        {"path": path, "code": "unknown", "message": _("not known: %(names)s") % {"names": ", ".join(sorted(names))}}
-        for path, names in (("roles", roles), ("people", people))
-        if names
+        {"path": path, "code": "unknown", "message": _("not known: %(names)s") % {"names": ", ".join(names)}}
+        for path, names in found
     ]
 
 
-def answer_change_record(environment: Environment, by: By, status: str, changes: dict[str, Any]) -> None:
-    """Put on record, and tell, what somebody changed about answering. Last in a transaction."""
-    announce("answering.changed", id=environment.pk, environment=environment.slug)
-    entry_record(
-        EntryDraft(
-            kind=EntryKind.ANSWER_CHANGE,
-            actor=actor_of(by),
-            environment=environment.slug,
-            status=status,
-            changes=changes,
-        )
-    )
+def _half_an_escalation(rule: AnswerRule) -> list[dict[str, str]]:
+    """Refuse a time without anybody to go to, and somebody to go to without a time."""
+    if (rule.escalate_after_s is not None) == bool(rule.escalates_to):
+        return []
+    if rule.escalates_to:
+        return [{"path": "escalate_after_s", "code": "required", "message": _("say after how many seconds")}]
+    return [{"path": "escalate_roles", "code": "required", "message": _("say which roles, people or teams")}]

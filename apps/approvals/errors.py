@@ -114,6 +114,22 @@ class NotAnApproverError(ApprovalError):
     code = "not_an_approver"
 
 
+class BatchInvalidError(ApprovalError):
+    """One answer cannot go to these requests at once; nothing was answered."""
+
+    code = "batch_invalid"
+
+    def __init__(self, path: str, message: str) -> None:
+        super().__init__(message)
+        self.details = [{"path": path, "code": "invalid", "message": message}]
+
+
+class TooLongToReviewError(ApprovalError):
+    """Among many the action is not shown whole, so it is not allowed among many."""
+
+    code = "too_long_to_review"
+
+
 class AnswerInvalidError(ApprovalError):
     """What is said about answering cannot be kept."""
 
@@ -122,6 +138,22 @@ class AnswerInvalidError(ApprovalError):
     def __init__(self, message: str, details: list[dict[str, str]] | None = None) -> None:
         super().__init__(message)
         self.details = details or []
+
+
+class TeamNotFoundError(ApprovalError):
+    """No team of this name exists here."""
+
+    code = "team_not_found"
+
+
+class TeamInUseError(ApprovalError):
+    """Rules of who may answer name the team."""
+
+    code = "team_in_use"
+
+    def __init__(self, message: str, rules: list[str]) -> None:
+        super().__init__(message)
+        self.details = [{"path": "rules", "code": "in_use", "message": rule} for rule in rules]
 
 
 class GrantNotFoundError(ApprovalError):

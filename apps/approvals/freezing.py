@@ -25,7 +25,10 @@ def approvals_freeze(environment: Environment, held: Q, *, at: datetime) -> int:
     rows = Approval.objects.filter(state=State.REQUESTED)
     rows.filter(pk__in=freezing).update(frozen_at=at, version=F("version") + 1)
     rows.filter(pk__in=thawing).update(
-        expires_at=F("expires_at") + (at - F("frozen_at")), frozen_at=None, version=F("version") + 1
+        expires_at=F("expires_at") + (at - F("frozen_at")),
+        stood_still=F("stood_still") + (at - F("frozen_at")),
+        frozen_at=None,
+        version=F("version") + 1,
     )
     for approval_id in freezing | thawing:
         announce("approval.changed", id=approval_id, environment=environment.slug)

@@ -1,6 +1,7 @@
 """Requests to a person, and the standing grants that came from their answers."""
 
 import json
+from datetime import timedelta
 from typing import ClassVar
 
 import pgtrigger
@@ -34,11 +35,13 @@ def life_as_a_trigger() -> pgtrigger.FSM:
 class Approval(models.Model):
     """One action that waits, or waited, for a person.
 
-    What people see (`command`, `argv`, `evidence`) is masked. The action itself is sealed in `sealed_action` for as
-    long as it may still run, and bound to the answer by `action_digest`. `question_digest` is the same for repeats of
-    one question, and empty where none can be told; `drift` names what had changed when it was to run. A request of a
-    program that runs the action itself (`runs_here` is false) may carry that program's own id in `given_id`. Since
-    `frozen_at` its time stands still. `fallback_rule` names the setting that lets it run when nobody answers in time.
+    What people see (`command`, `parts`, `argv`, `evidence`) is masked. The action itself is sealed in `sealed_action`
+    for as long as it may still run, and bound to the answer by `action_digest`. `question_digest` is the same for
+    repeats of one question, and empty where none can be told; `drift` names what had changed when it was to run.
+    Similar requests have the same `shape`, and those that were answered together the same `batch_id`. A request of a
+    program that runs the action itself (`runs_here` is false) may carry its own id in `given_id`. Since `frozen_at` its
+    time stands still, and did for `stood_still` before. `fallback_rule` names the setting that lets it run when nobody
+    answers in time. `escalated_to` holds `roles`, `people` and `teams` who may answer as well.
     """
 
     class Kind(models.TextChoices):
@@ -72,6 +75,7 @@ class Approval(models.Model):
     host = models.TextField(blank=True)
     params = models.JSONField(default=dict)
     evidence = models.JSONField(default=list)
+    parts = models.JSONField(default=list)
     warnings = models.JSONField(default=list)
     reason_layer = models.TextField(blank=True)
     reason_rule = models.TextField(blank=True)
@@ -84,6 +88,9 @@ class Approval(models.Model):
     requested_at = models.DateTimeField()
     expires_at = models.DateTimeField()
     frozen_at = models.DateTimeField(null=True)
+    stood_still = models.DurationField(default=timedelta)
+    escalated_at = models.DateTimeField(null=True)
+    escalated_to = models.JSONField(null=True)
     state = models.CharField(
         max_length=16, choices=[(state.value, state.value) for state in State], default="requested"
     )
@@ -98,6 +105,8 @@ class Approval(models.Model):
 
     action_digest = models.CharField(max_length=64)
     question_digest = models.CharField(max_length=64, blank=True)
+    shape = models.CharField(max_length=64, blank=True, default="")
+    batch_id = models.UUIDField(null=True)
     drift = ArrayField(models.TextField(), null=True)
     sealed_action = models.BinaryField(null=True)
     claimed_at = models.DateTimeField(null=True)
@@ -108,6 +117,7 @@ class Approval(models.Model):
         ordering: ClassVar = ["expires_at", "id"]
         indexes: ClassVar = [
             models.Index(fields=["environment", "expires_at"], name="approval_pending", condition=Q(state="requested")),
+            models.Index(fields=["environment", "shape"], name="approval_similar", condition=Q(state="requested")),
             models.Index(fields=["environment", "-decided_at"], name="approval_recent"),
             models.Index(fields=["actor", "given_id"], name="approval_given_id", condition=~Q(given_id="")),
             models.Index(fields=["decided_at"], name="approval_unfinished", condition=Q(sealed_action__isnull=False)),
@@ -184,11 +194,31 @@ class AnswerPolicy(models.Model):
         return "" if self.wait_s is None else f"{self.wait_s} s"
 
 
+class Team(models.Model):
+    """People by one name, for the rules of who may answer."""
+
+    environment = models.ForeignKey(Environment, on_delete=models.PROTECT, related_name="teams")
+    name = models.CharField(max_length=64)
+    people = ArrayField(models.CharField(max_length=64), size=200)
+    version = models.PositiveIntegerField(default=1)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering: ClassVar = ["name"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["environment", "name"], name="team_name_once"),
+            models.CheckConstraint(name="team_has_people", condition=Q(people__len__gt=0)),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class AnswerRule(models.Model):
     """Who may answer which requests, and how many of them have to allow one. Empty lists of requests match every one.
 
-    Of a request the rule with the lowest position that matches it counts. Empty `roles` and `people` name everybody
-    who may answer at all.
+    Of a request the rule with the lowest position that matches it counts. Empty `roles`, `people` and `teams` name
+    everybody who may answer at all. After `escalate_after_s` without an answer those of `escalate_…` may as well.
     """
 
     environment = models.ForeignKey(Environment, on_delete=models.PROTECT, related_name="answer_rules")
@@ -200,7 +230,16 @@ class AnswerRule(models.Model):
     tools = ArrayField(models.CharField(max_length=200), default=list, blank=True)
     roles = ArrayField(models.CharField(max_length=16), default=list, blank=True)
     people = ArrayField(models.CharField(max_length=64), default=list, blank=True)
+    teams = ArrayField(models.CharField(max_length=64), default=list, blank=True)
     quorum = models.PositiveSmallIntegerField(default=1, validators=[MinValueValidator(1), MaxValueValidator(9)])
+    escalate_after_s = models.PositiveIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(WAIT_LEAST_S), MaxValueValidator(WAIT_MOST_S)]
+    )
+    escalate_roles = ArrayField(models.CharField(max_length=16), default=list, blank=True)
+    escalate_people = ArrayField(models.CharField(max_length=64), default=list, blank=True)
+    escalate_teams = ArrayField(models.CharField(max_length=64), default=list, blank=True)
+    version = models.PositiveIntegerField(default=1)
+    updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:
         ordering: ClassVar = ["position", "id"]
@@ -220,7 +259,12 @@ class AnswerRule(models.Model):
     @property
     def answerers(self) -> list[str]:
         """Who answers, word by word; none for whoever may."""
-        return [*self.roles, *self.people]
+        return [*self.roles, *self.people, *self.teams]
+
+    @property
+    def escalates_to(self) -> list[str]:
+        """Who may answer as well after a while, word by word."""
+        return [*self.escalate_roles, *self.escalate_people, *self.escalate_teams]
 
 
 class Deputy(models.Model):

@@ -8,6 +8,11 @@ from apps.accounts.access import Principal
 from apps.approvals.models import Approval, Grant
 from apps.approvals.states import State
 from apps.audit.drafts import EntryDecision, EntryDraft, EntryKind
+from apps.audit.services import entry_record
+from apps.events.notices import announce
+from apps.registry.models import Environment
+from apps.registry.services.changing import By
+from apps.registry.services.changing import actor_of as changer_of
 
 SYSTEM = "system"
 
@@ -28,6 +33,8 @@ def approval_entry(
     changes = {"digest": approval.action_digest, "expires_at": approval.expires_at.isoformat()}
     if approval.scope is not None:
         changes["scope"] = approval.scope
+    if approval.batch_id is not None:
+        changes["batch"] = str(approval.batch_id)
     return EntryDraft(
         kind=kind,
         actor=actor,
@@ -94,6 +101,25 @@ def voice_entry(
     )
 
 
+def escalation_entry(approval: Approval, *, rule: str, to: dict[str, list[str]], at: datetime) -> EntryDraft:
+    """Draft an entry about a request that goes to others as well, because nobody answered."""
+    return EntryDraft(
+        kind=EntryKind.APPROVAL_ESCALATED,
+        actor=SYSTEM,
+        environment=approval.environment.slug,
+        agent=approval.agent,
+        session_key=approval.session_key,
+        tool=approval.tool,
+        call_id=approval.call_id,
+        approval_id=approval.pk,
+        status=State.REQUESTED,
+        snapshot_digest=approval.snapshot_digest,
+        trace_id=approval.trace_id,
+        changes={"rule": rule, "to": to},
+        at=at,
+    )
+
+
 def grant_entry(
     grant: Grant, kind: EntryKind, *, actor: str, at: datetime, call_id: UUID | None = None, session_key: str = ""
 ) -> EntryDraft:
@@ -115,6 +141,20 @@ def grant_entry(
             "expires_at": None if grant.expires_at is None else grant.expires_at.isoformat(),
         },
         at=at,
+    )
+
+
+def answer_change_record(environment: Environment, by: By, status: str, changes: dict[str, Any]) -> None:
+    """Put on record, and tell, what somebody changed about answering. Last in a transaction."""
+    announce("answering.changed", id=environment.pk, environment=environment.slug)
+    entry_record(
+        EntryDraft(
+            kind=EntryKind.ANSWER_CHANGE,
+            actor=changer_of(by),
+            environment=environment.slug,
+            status=status,
+            changes=changes,
+        )
     )
 
 

@@ -10,18 +10,17 @@ from django.db import IntegrityError, transaction
 from apps.accounts.access import Principal
 from apps.accounts.models import User
 from apps.approvals import grants, rules
-from apps.approvals.answerers import answer_rule_of, label_of, place_of, voice_add
+from apps.approvals.answerers import label_of, voice_add
 from apps.approvals.asking import differences, question_digest, row_values
+from apps.approvals.checking import Answerer, answer_check, check_second_answer, wanted_state
 from apps.approvals.drafts import ApprovalDraft, GrantScope
 from apps.approvals.errors import (
     ActionChangedError,
     ApprovalAlreadyDecidedError,
     ApprovalCancelledError,
     ApprovalExpiredError,
-    ApprovalFrozenError,
     ApprovalPendingError,
     ApprovalSupersededError,
-    DecisionNotAllowedError,
     NotAnApproverError,
     OwnRequestError,
 )
@@ -29,7 +28,7 @@ from apps.approvals.models import Approval
 from apps.approvals.records import SYSTEM, actor_of, approval_entry, grant_entry, refusal_entry
 from apps.approvals.rows import approval_locked, approval_save
 from apps.approvals.sealing import action_digest, unsealed_action
-from apps.approvals.states import ALLOWED, STATE_OF, Decision, State
+from apps.approvals.states import ALLOWED, State
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.masking import Masker
 from apps.audit.services import entries_record, entry_record
@@ -131,6 +130,7 @@ def approval_resolve(
     at: datetime,
     reason: str = "",
     scope: GrantScope | None = None,
+    batch_id: UUID | None = None,
 ) -> Approval:
     """Answer a request. The first answer wins; the same answer again is harmless.
 
@@ -143,6 +143,7 @@ def approval_resolve(
         by: who answers; permission is the door's question (`approval_access`).
         reason: shown to the agent when denied.
         scope: how far "always" reaches; the exact action when absent.
+        batch_id: names the answer to many requests that this one is part of.
     Raises:
         DecisionNotAllowedError: no such decision, or this request does not offer it.
         OwnRequestError: the requester would allow its own call.
@@ -156,7 +157,9 @@ def approval_resolve(
     try:
         with transaction.atomic():
             approval = approval_locked(approval.pk)
-            return _resolve(approval, _wanted_state(approval, decision), by=by, at=at, reason=reason, scope=scope)
+            if approval.is_pending:
+                approval.batch_id = batch_id
+            return _resolve(approval, wanted_state(approval, decision), by=by, at=at, reason=reason, scope=scope)
     except ON_RECORD as exc:
         entry_record(refusal_entry(approval, decision, code=exc.code, actor=actor_of(by), at=at))
         raise
@@ -166,21 +169,15 @@ def _resolve(
     approval: Approval, wanted: State, *, by: Principal, at: datetime, reason: str, scope: GrantScope | None
 ) -> Approval:
     if not rules.is_open(approval):
-        return _second_answer(approval, wanted)
-    if not rules.is_in_time(approval, at):
-        raise ApprovalExpiredError(expired_at=approval.expires_at)
-    rule = answer_rule_of(approval)
-    place = place_of(rule, by, at)
-    if wanted in ALLOWED:
-        _check_answerer(approval, by)
-        if not rules.may_be_allowed(approval):
-            raise ApprovalFrozenError("it is stopped by the kill switch: until that is lifted it can only be denied")
-        if rule is not None and rule.quorum > 1:
-            voiced = voice_add(approval, wanted, rule=rule, by=by, place=place, at=at)
-            if voiced.is_waiting:
-                entry_record(voiced.entry)
-                return approval
-            wanted = voiced.state
+        check_second_answer(approval, wanted)
+        return approval
+    rule, place = answer_check(approval, wanted, Answerer(by, at))
+    if wanted in ALLOWED and rule is not None and rule.quorum > 1:
+        voiced = voice_add(approval, wanted, rule=rule, by=by, place=place, at=at)
+        if voiced.is_waiting:
+            entry_record(voiced.entry)
+            return approval
+        wanted = voiced.state
     action = unsealed_action(approval) if wanted in ALLOWED else {}
     approval.scope = None if scope is None else asdict(scope)
     approval.decision_reason = Masker().text(reason)
@@ -266,33 +263,6 @@ def _supersede(approval: Approval, reason: str, at: datetime) -> EntryDraft:
     )
 
 
-def _check_answerer(approval: Approval, by: Principal) -> None:
-    """Nobody allows their own call, whatever their rights: somebody else has to look at it."""
-    if rules.is_own(approval, by):
-        raise OwnRequestError("whoever made the call cannot allow it: somebody else has to look at it")
-
-
-def _wanted_state(approval: Approval, decision: str) -> State:
-    if decision not in set(Decision) or decision not in approval.decisions:
-        raise DecisionNotAllowedError(f"the request does not offer the decision `{decision}`")
-    return STATE_OF[Decision(decision)]
-
-
-def _second_answer(approval: Approval, wanted: State) -> Approval:
-    if approval.state == wanted:
-        return approval
-    if approval.state == State.EXPIRED:
-        raise ApprovalExpiredError(expired_at=approval.expires_at)
-    if approval.state == State.CANCELLED:
-        raise ApprovalCancelledError("the request was withdrawn")
-    if approval.state == State.SUPERSEDED:
-        raise ApprovalSupersededError(f"the request was superseded: {approval.decision_reason}")
-    assert approval.decided_at is not None  # noqa: S101 - a constraint of the table
-    raise ApprovalAlreadyDecidedError(
-        state=approval.state, decided_by=approval.decided_by_label, decided_at=approval.decided_at
-    )
-
-
 def _decide(approval: Approval, state: State, *, by: Principal | None, at: datetime, place: str = "") -> None:
     values: dict[str, Any] = {
         "state": state,
@@ -301,6 +271,7 @@ def _decide(approval: Approval, state: State, *, by: Principal | None, at: datet
         "decided_by_label": label_of(by, place),
         "decision_reason": approval.decision_reason,
         "scope": approval.scope,
+        "batch_id": approval.batch_id,
     }
     if state not in ALLOWED or not approval.runs_here:  # nothing is kept of what we will not run
         values |= {"sealed_action": None, "finished_at": at}

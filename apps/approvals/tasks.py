@@ -3,6 +3,7 @@
 from celery import shared_task
 from django.utils import timezone
 
+from apps.approvals.escalating import approvals_escalate
 from apps.approvals.running import approvals_abandon
 from apps.approvals.services import approvals_expire
 
@@ -11,6 +12,12 @@ from apps.approvals.services import approvals_expire
 def approvals_expire_task() -> int:
     """End the requests whose time is over. Every few seconds."""
     return approvals_expire(timezone.now())
+
+
+@shared_task(name="approvals.escalate")
+def approvals_escalate_task() -> int:
+    """Take requests that nobody answered to others as well. Every few seconds."""
+    return approvals_escalate(timezone.now())
 
 
 @shared_task(name="approvals.abandon")

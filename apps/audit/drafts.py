@@ -23,6 +23,7 @@ class EntryKind(StrEnum):
     APPROVAL_SUPERSEDED = "approval_superseded"
     APPROVAL_REFUSED = "approval_refused"
     APPROVAL_VOICE = "approval_voice"
+    APPROVAL_ESCALATED = "approval_escalated"
     ANSWER_CHANGE = "answer_change"
     GRANT_CREATED = "grant_created"
     GRANT_USED = "grant_used"

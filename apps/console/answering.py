@@ -10,13 +10,21 @@ from apps.accounts.models import Role
 from apps.approvals.answering import answer_policy, answer_rules, deputies
 from apps.approvals.asking import TIMEOUT_S
 from apps.approvals.models import WAIT_LEAST_S, WAIT_MOST_S
+from apps.approvals.teams import teams
 from apps.console.forms import ConsoleForm
 
 if TYPE_CHECKING:
     from apps.approvals.errors import AnswerInvalidError
+    from apps.approvals.models import AnswerRule, Team
     from apps.registry.models import Environment
 
-LISTS = ("agents", "channels", "groups", "tools", "people")
+LISTS = ("agents", "channels", "groups", "tools", "people", "teams", "escalate_people", "escalate_teams")
+PLAIN = ("name", "roles", "quorum", "escalate_after_s", "escalate_roles")
+
+
+def words_of(text: str) -> list[str]:
+    """Read names with commas between them."""
+    return [word.strip() for word in text.split(",") if word.strip()]
 
 
 class RefusableForm(ConsoleForm):
@@ -46,13 +54,45 @@ class RuleForm(RefusableForm):
     tools = forms.CharField(label=_("Tools"), required=False, max_length=5000)
     roles = forms.MultipleChoiceField(label=_("Roles"), required=False, choices=Role.choices)
     people = forms.CharField(label=_("People, by user name"), required=False, max_length=5000)
+    teams = forms.CharField(label=_("Teams"), required=False, max_length=5000)
     quorum = forms.IntegerField(label=_("People who have to allow it"), min_value=1, max_value=9, initial=1)
+    escalate_after_s = forms.IntegerField(
+        label=_("Seconds until it goes to others as well"),
+        required=False,
+        min_value=WAIT_LEAST_S,
+        max_value=WAIT_MOST_S,
+    )
+    escalate_roles = forms.MultipleChoiceField(label=_("Then also roles"), required=False, choices=Role.choices)
+    escalate_people = forms.CharField(label=_("Then also people"), required=False, max_length=5000)
+    escalate_teams = forms.CharField(label=_("Then also teams"), required=False, max_length=5000)
 
     def values(self) -> dict[str, Any]:
         """Give the fields of the record."""
         cleaned = self.cleaned_data
-        fields = {name: cleaned[name] for name in ("name", "roles", "quorum")}
-        return fields | {name: [word.strip() for word in cleaned[name].split(",") if word.strip()] for name in LISTS}
+        return {name: cleaned[name] for name in PLAIN} | {name: words_of(cleaned[name]) for name in LISTS}
+
+
+class RuleChangeForm(RuleForm):
+    """A rule that exists."""
+
+    version = forms.IntegerField(widget=forms.HiddenInput)
+
+
+class TeamForm(RefusableForm):
+    """People by one name."""
+
+    name = forms.CharField(label=_("Name"), max_length=64)
+    people = forms.CharField(label=_("People, by user name"), max_length=5000)
+
+    def values(self) -> dict[str, Any]:
+        """Give the fields of the record."""
+        return {"name": self.cleaned_data["name"], "people": words_of(self.cleaned_data["people"])}
+
+
+class TeamChangeForm(TeamForm):
+    """A team that exists."""
+
+    version = forms.IntegerField(widget=forms.HiddenInput)
 
 
 class DeputyForm(RefusableForm):
@@ -70,6 +110,17 @@ def wait_form(environment: "Environment") -> dict[str, Any]:
     return {"version": policy.version, "wait_s": policy.wait_s}
 
 
+def rule_initial(rule: "AnswerRule") -> dict[str, Any]:
+    """Give the form's values of a rule."""
+    plain = {name: getattr(rule, name) for name in (*PLAIN, "version")}
+    return plain | {name: ", ".join(getattr(rule, name)) for name in LISTS}
+
+
+def team_initial(team: "Team") -> dict[str, Any]:
+    """Give the form's values of a team."""
+    return {"name": team.name, "people": ", ".join(team.people), "version": team.version}
+
+
 def page_of(environment: "Environment") -> dict[str, Any]:
     """Gather what the page shows besides its forms."""
     return {
@@ -77,5 +128,6 @@ def page_of(environment: "Environment") -> dict[str, Any]:
         "release": environment.dialect,
         "usual_s": TIMEOUT_S[environment.dialect],
         "rules": answer_rules(environment),
+        "teams": teams(environment),
         "deputies": deputies(timezone.now()),
     }

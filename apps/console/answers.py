@@ -29,7 +29,7 @@ def status_of(error: FirewallError) -> int:
     """Say with which status a refusal is answered: 403, 404, 409 and 503 by name, else 422."""
     if error.code.endswith("_not_found"):
         return 404
-    if error.code.endswith(("_conflict", "_decided", "_expired", "_cancelled", "_superseded")):
+    if error.code.endswith(("_conflict", "_decided", "_expired", "_cancelled", "_superseded", "_in_use")):
         return 409
     return STATUS.get(error.code, 422)
 

@@ -153,3 +153,57 @@ def test_whom_a_rule_leaves_out_is_refused_and_a_first_yes_of_two_leaves_it_wait
     writer.post("approvals/rules", {"name": "admins", "roles": ["admin"]})
     refused = writer.post(f"approvals/{request_of().shown_id}/resolve", {"decision": "deny"})
     assert (refused.status_code, refused.json()["code"]) == (403, "not_an_approver")
+
+
+def test_a_rule_is_changed_and_asked_in_another_order(program: Any, environment: Any) -> None:
+    client = program("approvals_read", "policy_read", "policy_write")
+    for name in ("a", "b", "c"):
+        client.post("approvals/rules", {"name": name, "roles": ["admin"]})
+    moved = client.post("approvals/rules/c/move", {"before": "a"}).json()
+    assert [each["name"] for each in moved] == ["c", "a", "b"]
+    assert [each["name"] for each in client.post("approvals/rules/c/move", {"before": ""}).json()] == ["a", "b", "c"]
+    assert client.post("approvals/rules/c/move", {"before": "zzz"}).json()["details"][0]["path"] == "before"
+    changed = client.ask("PATCH", "approvals/rules/b", {"version": 1, "quorum": 3}).json()
+    assert (changed["quorum"], changed["roles"], changed["version"]) == (3, ["admin"], 2)
+    stale = client.ask("PATCH", "approvals/rules/b", {"version": 1, "quorum": 4})
+    assert stale.status_code == 409
+    half = client.ask("PATCH", "approvals/rules/b", {"version": 2, "escalate_after_s": 30})
+    assert (half.status_code, half.json()["details"][0]["path"]) == (422, "escalate_roles")
+
+
+def test_teams_are_kept_and_not_removed_while_a_rule_names_them(program: Any, environment: Any, operator: Any) -> None:
+    client = program("approvals_read", "policy_read", "policy_write")
+    added = client.post("approvals/teams", {"name": "night", "people": ["operator", "operator"]})
+    assert (added.status_code, added.json()) == (201, {"name": "night", "people": ["operator"], "version": 1})
+    for wrong in ({"name": "night", "people": ["operator"]}, {"name": "x", "people": ["nobody"]}):
+        assert client.post("approvals/teams", wrong).json()["code"] == "answer_invalid"
+    assert client.post("approvals/teams", {"name": "x", "people": []}).status_code in {400, 422}
+    assert client.post("approvals/rules", {"name": "r", "teams": ["night"]}).status_code == 201
+    assert client.post("approvals/rules", {"name": "s", "teams": ["day"]}).json()["details"][0]["path"] == "teams"
+    used = client.ask("DELETE", "approvals/teams/night")
+    assert (used.status_code, used.json()["code"]) == (409, "team_in_use")
+    renamed = client.ask("PATCH", "approvals/teams/night", {"version": 1, "name": "late"})
+    assert renamed.json()["name"] == "late"
+    assert client.get("approvals/rules/r").json()["teams"] == ["late"]
+    client.ask("DELETE", "approvals/rules/r")
+    assert client.ask("DELETE", "approvals/teams/late").status_code == 204
+    assert client.get("approvals/teams/late").status_code == 404
+
+
+def test_deputies_are_named_by_a_token_for_its_person(
+    token: Any, environment: Any, operator: Any, admin: Any, make_user: Any
+) -> None:
+    make_user("tomas", role="operator")
+    scopes = ("approvals_read", "approvals_resolve")
+    client = Program(token(*scopes, by=admin)[1])
+    until = (timezone.now() + timedelta(days=2)).isoformat()
+    named = client.post("approvals/deputies", {"deputy": "tomas", "until": until})
+    assert (named.status_code, named.json()["person"], named.json()["deputy"]) == (201, "admin", "tomas")
+    bound = Program(token(*scopes, by=admin, environment=environment.slug)[1])
+    assert bound.post("approvals/deputies", {"deputy": "tomas", "until": until}).json()["code"] == "answer_invalid"
+    nobody = Program(token(*scopes)[1])
+    assert nobody.post("approvals/deputies", {"deputy": "tomas", "until": until}).status_code == 422
+    path = f"approvals/deputies/{named.json()['id']}"
+    assert nobody.ask("DELETE", path).status_code == 403
+    assert client.ask("DELETE", path).status_code == 204
+    assert client.get("approvals/deputies").json() == []

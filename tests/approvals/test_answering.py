@@ -14,6 +14,7 @@ from apps.approvals.answering import answer_policy, answer_policy_save, answer_r
 from apps.approvals.errors import AnswerInvalidError
 from apps.approvals.models import AnswerPolicy
 from apps.approvals.services import approval_request
+from apps.approvals.teams import teams
 from apps.audit.models import Entry
 from apps.registry.errors import RecordChangedError
 from tests.approvals.conftest import NOON
@@ -106,3 +107,33 @@ def test_an_operator_names_a_deputy_and_ends_it(
     assert client_of(colleague).post("/approvals/answering/deputies/remove/", {"id": row.pk}).status_code == 403
     assert browser.post("/approvals/answering/deputies/remove/", {"id": row.pk}).status_code == 302
     assert not deputies(timezone.now()).exists()
+
+
+def test_the_page_changes_and_moves_rules_and_keeps_teams(
+    client_of: Callable[..., Client], admin: Any, operator: Any, environment: Any
+) -> None:
+    browser = client_of(admin)
+    at = "/approvals/answering"
+    team = {"name": "night", "people": "operator, admin"}
+    assert browser.post(f"{at}/teams/add/", team).status_code == 302
+    wrong = browser.post(f"{at}/teams/add/", {"name": "x", "people": "nobody"})
+    assert wrong.status_code == 422 and "nobody" in wrong.content.decode()
+    for name in ("a", "b"):
+        browser.post(f"{at}/rules/add/", {"name": name, "teams": "night", "quorum": 1})
+    first, second = answer_rules(environment)
+    assert browser.post(f"{at}/rules/{second.pk}/move/", {"way": "up"}).status_code == 302
+    assert [rule.name for rule in answer_rules(environment)] == ["b", "a"]
+    shown = browser.get(f"{at}/rules/{first.pk}/").content.decode()
+    assert 'value="night"' in shown
+    form = {"name": "a", "quorum": 2, "version": 1, "escalate_after_s": 60, "escalate_roles": ["admin"]}
+    assert browser.post(f"{at}/rules/{first.pk}/", form).status_code == 302
+    first.refresh_from_db()
+    assert (first.quorum, first.teams, first.escalate_roles) == (2, [], ["admin"])
+    assert browser.post(f"{at}/rules/{first.pk}/", form).status_code == 422  # an older version
+    (kept,) = teams(environment)
+    assert browser.post(f"{at}/teams/{kept.pk}/remove/").status_code == 409
+    renamed = {"name": "late", "people": "operator", "version": 1}
+    assert browser.post(f"{at}/teams/{kept.pk}/", renamed).status_code == 302
+    second.refresh_from_db()
+    assert second.teams == ["late"]
+    assert client_of(operator).get(f"{at}/rules/{first.pk}/").status_code == 403

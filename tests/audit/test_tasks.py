@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from apps.approvals.tasks import approvals_abandon_task, approvals_expire_task
+from apps.approvals.tasks import approvals_abandon_task, approvals_escalate_task, approvals_expire_task
 from apps.audit.exports import export_request
 from apps.audit.filters import EntryFilters
 from apps.audit.models import Export
@@ -32,7 +32,8 @@ def test_every_scheduled_task_exists(settings: Any) -> None:
 def test_an_idle_installation_has_nothing_to_sweep() -> None:
     assert partitions_ensure_task() >= 0
     assert sweep_orphans_task() >= 0
-    assert [approvals_expire_task(), approvals_abandon_task(), exports_purge_task()] == [0, 0, 0]
+    assert [approvals_expire_task(), approvals_escalate_task(), approvals_abandon_task()] == [0, 0, 0]
+    assert exports_purge_task() == 0
 
 
 def test_an_export_is_written_by_its_task_and_asked_for_again_until_then(

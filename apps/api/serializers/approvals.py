@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from apps.approvals.asking import TIMEOUT_S
 from apps.approvals.drafts import GRANT_DAYS
-from apps.approvals.models import WAIT_LEAST_S, WAIT_MOST_S, AnswerPolicy, AnswerRule, Approval, Grant
+from apps.approvals.models import WAIT_LEAST_S, WAIT_MOST_S, AnswerPolicy, AnswerRule, Approval, Deputy, Grant, Team
 from apps.approvals.states import Decision
 from apps.registry.models import Environment
 
@@ -25,10 +25,10 @@ class ApprovalSerializer(serializers.ModelSerializer[Approval]):
         model = Approval
         fields: ClassVar = [
             "id", "call_id", "environment", "kind", "version", "state", "tool", "title", "severity", "command", "argv",
-            "resolved_path", "cwd", "host", "params", "evidence", "warnings", "agent", "session_key", "channel",
+            "resolved_path", "cwd", "host", "params", "evidence", "parts", "warnings", "agent", "session_key", "channel",
             "sender", "sender_name", "sender_is_owner", "requester", "reason_layer", "reason_rule", "reason",
             "snapshot_digest", "trace_id", "decisions", "requested_at", "expires_at", "decided_by", "decided_at",
-            "decision_reason", "scope",
+            "decision_reason", "scope", "escalated_at", "escalated_to",
         ]  # fmt: skip
 
 
@@ -54,12 +54,61 @@ class AnswerPolicyChangeSerializer(serializers.Serializer[Any]):
 
 
 class AnswerRuleSerializer(serializers.ModelSerializer[AnswerRule]):
-    """Who answers which requests; empty lists of requests match every one, no roles and people mean whoever may."""
+    """Who answers which requests; empty lists of requests match every one, no roles, people and teams: whoever may.
+
+    After `escalate_after_s` seconds without an answer those of `escalate_…` may answer as well.
+    """
 
     class Meta:
         model = AnswerRule
-        fields: ClassVar = ["name", "agents", "channels", "groups", "tools", "roles", "people", "quorum"]
+        fields: ClassVar = [
+            "name", "agents", "channels", "groups", "tools", "roles", "people", "teams", "quorum", "escalate_after_s",
+            "escalate_roles", "escalate_people", "escalate_teams", "version",
+        ]  # fmt: skip
+        read_only_fields: ClassVar = ["version"]
         validators: ClassVar[list[Any]] = []
+
+
+class AnswerRuleChangeSerializer(AnswerRuleSerializer):
+    """Only what changes, and the `version` that was seen."""
+
+    class Meta(AnswerRuleSerializer.Meta):
+        read_only_fields: ClassVar = []
+        extra_kwargs: ClassVar = {"version": {"required": True, "min_value": 1}}
+
+
+class AnswerRuleMoveSerializer(serializers.Serializer[Any]):
+    before = serializers.CharField(allow_blank=True, max_length=100, help_text="Another rule; empty: behind all.")
+
+
+class TeamSerializer(serializers.ModelSerializer[Team]):
+    """People by one name; `people` are user names."""
+
+    class Meta:
+        model = Team
+        fields: ClassVar = ["name", "people", "version"]
+        read_only_fields: ClassVar = ["version"]
+        validators: ClassVar[list[Any]] = []
+
+
+class TeamChangeSerializer(TeamSerializer):
+    """Only what changes, and the `version` that was seen."""
+
+    class Meta(TeamSerializer.Meta):
+        read_only_fields: ClassVar = []
+        extra_kwargs: ClassVar = {"version": {"required": True, "min_value": 1}}
+
+
+class DeputySerializer(serializers.ModelSerializer[Deputy]):
+    """Who answers in whose place, by user name."""
+
+    person = serializers.SlugRelatedField[Any](slug_field="username", read_only=True)
+    deputy = serializers.CharField(source="deputy.username", max_length=64)
+
+    class Meta:
+        model = Deputy
+        fields: ClassVar = ["id", "person", "deputy", "until"]
+        read_only_fields: ClassVar = ["id"]
 
 
 class GrantScopeSerializer(serializers.Serializer[Any]):

@@ -1,7 +1,7 @@
 """How answers to requests are to be given: how long people have, who answers, in whose place."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
@@ -14,6 +14,8 @@ from apps.accounts.access import Permission, may, require
 from apps.approvals.answering import (
     answer_policy_save,
     answer_rule_add,
+    answer_rule_change,
+    answer_rule_move,
     answer_rule_remove,
     answer_rules,
     deputies,
@@ -21,10 +23,14 @@ from apps.approvals.answering import (
     deputy_name,
 )
 from apps.approvals.errors import AnswerInvalidError
+from apps.approvals.teams import team_add, team_change, team_remove, teams
 from apps.console import answering as shown
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.views.agents import environment_chosen, writing
 from apps.registry.errors import RecordChangedError
+
+if TYPE_CHECKING:
+    from apps.approvals.models import Team
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -65,6 +71,75 @@ def rule_remove(request: ConsoleRequest) -> HttpResponse:
     return redirect("answering")
 
 
+@require_http_methods(["GET", "HEAD", "POST"])
+@gate(Permission.POLICY_WRITE)
+def rule(request: ConsoleRequest, rule_id: int) -> HttpResponse:
+    """Change one rule."""
+    record = answer_rules(environment_chosen(request)).filter(pk=rule_id).first()
+    if record is None:
+        raise Http404
+    form = shown.RuleChangeForm(request.POST if request.method == "POST" else None, initial=shown.rule_initial(record))
+
+    def save() -> None:
+        answer_rule_change(record, expected_version=form.cleaned_data["version"], by=request.user, **form.values())
+
+    return _changed(request, form, save, {"rule_record": record, "rule": form})
+
+
+@require_POST
+@gate(Permission.POLICY_WRITE)
+def rule_move(request: ConsoleRequest, rule_id: int) -> HttpResponse:
+    """Have a rule asked one place earlier or later."""
+    listed = list(answer_rules(environment_chosen(request)))
+    place = next((at for at, each in enumerate(listed) if each.pk == rule_id), None)
+    if place is None:
+        raise Http404
+    target = place - 1 if request.POST.get("way") == "up" else place + 2
+    if 0 <= target <= len(listed):
+        before = listed[target].name if target < len(listed) else ""
+        answer_rule_move(listed[place], before=before, by=request.user)
+    return redirect("answering")
+
+
+@require_POST
+@gate(Permission.POLICY_WRITE)
+def team_new(request: ConsoleRequest) -> HttpResponse:
+    """Add a team."""
+    form = shown.TeamForm(request.POST)
+    return _saved(
+        request, form, lambda: team_add(environment_chosen(request), by=request.user, **form.values()), "team"
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@gate(Permission.POLICY_WRITE)
+def team(request: ConsoleRequest, team_id: int) -> HttpResponse:
+    """Change one team."""
+    record = _team(request, team_id)
+    form = shown.TeamChangeForm(request.POST if request.method == "POST" else None, initial=shown.team_initial(record))
+
+    def save() -> None:
+        team_change(record, expected_version=form.cleaned_data["version"], by=request.user, **form.values())
+
+    return _changed(request, form, save, {"team_record": record, "team": form})
+
+
+@require_POST
+@gate(Permission.POLICY_WRITE)
+def team_end(request: ConsoleRequest, team_id: int) -> HttpResponse:
+    """Remove a team that no rule names."""
+    team_remove(_team(request, team_id), by=request.user)
+    messages.success(request, _("Removed."))
+    return redirect("answering")
+
+
+def _team(request: ConsoleRequest, team_id: int) -> "Team":
+    record = teams(environment_chosen(request)).filter(pk=team_id).first()
+    if record is None:
+        raise Http404
+    return record
+
+
 @require_POST
 @gate(Permission.APPROVALS_RESOLVE)
 def deputy_add(request: ConsoleRequest) -> HttpResponse:
@@ -93,17 +168,34 @@ def deputy_remove(request: ConsoleRequest) -> HttpResponse:
 
 def _saved(request: ConsoleRequest, form: shown.RefusableForm, save: Callable[[], object], name: str) -> HttpResponse:
     """Save a posted form, or show the page with what was refused in it."""
-    if form.is_valid():
-        try:
-            save()
-        except AnswerInvalidError as error:
-            form.take_refusal(error)
-        except RecordChangedError as error:
-            form.add_error(None, error.message)
-        else:
-            messages.success(request, _("Saved. It holds from the next request on."))
-            return redirect("answering")
-    return _page(request, **{name: form})
+    return _kept(request, form, save) or _page(request, **{name: form})
+
+
+def _changed(
+    request: ConsoleRequest, form: shown.RefusableForm, save: Callable[[], object], context: dict[str, Any]
+) -> HttpResponse:
+    """Show the form of one record, and save what was posted in it."""
+    if request.method == "POST":
+        done = _kept(request, form, save)
+        if done is not None:
+            return done
+    status = 422 if request.method == "POST" else 200
+    return render(request, "console/approvals/answering_record.html", context, status=status)
+
+
+def _kept(request: ConsoleRequest, form: shown.RefusableForm, save: Callable[[], object]) -> HttpResponse | None:
+    if not form.is_valid():
+        return None
+    try:
+        save()
+    except AnswerInvalidError as error:
+        form.take_refusal(error)
+    except RecordChangedError as error:
+        form.add_error(None, error.message)
+    else:
+        messages.success(request, _("Saved. It holds from the next request on."))
+        return redirect("answering")
+    return None
 
 
 def _page(request: ConsoleRequest, **posted: shown.RefusableForm) -> HttpResponse:
@@ -111,6 +203,7 @@ def _page(request: ConsoleRequest, **posted: shown.RefusableForm) -> HttpRespons
     forms: dict[str, Any] = {
         "wait": shown.WaitForm(initial=shown.wait_form(environment)),
         "rule": shown.RuleForm(),
+        "team": shown.TeamForm(),
         "deputy": shown.DeputyForm(),
     } | posted
     context = shown.page_of(environment) | writing(request) | forms
