@@ -2,11 +2,14 @@
 
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from apps.accounts.access import Permission, Principal, may, may_environment, require
 from apps.accounts.models import ApiToken
 from apps.approvals.errors import ApprovalNotFoundError, GrantNotFoundError
 from apps.approvals.models import Approval, Grant
 from apps.approvals.rules import is_own
+from apps.registry.selectors import environments
 
 
 def approval_access(principal: Principal, approval_id: UUID, *, write: bool = False) -> Approval:
@@ -38,6 +41,16 @@ def approval_seen(principal: Principal, approval_id: UUID) -> Approval:
     if approval is not None and _asked(principal, approval):
         return approval
     return approval_access(principal, approval_id)
+
+
+def approvals_visible(principal: Principal, approvals: QuerySet[Approval]) -> QuerySet[Approval]:
+    """Leave of some requests those that somebody may see; none for who may see none."""
+    if not may(principal, Permission.APPROVALS_READ):
+        return approvals.none()
+    if isinstance(principal, ApiToken) and principal.agents:
+        approvals = approvals.filter(agent__in=principal.agents)
+    slugs = [each.slug for each in environments() if may_environment(principal, each.slug)]
+    return approvals.filter(environment__slug__in=slugs)
 
 
 def _asked(principal: Principal, approval: Approval) -> bool:
