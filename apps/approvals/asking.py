@@ -1,11 +1,15 @@
 """What a draft becomes as a row: what people see, masked; what is bound; when it ends; which question it repeats."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
 from apps.approvals.drafts import ApprovalDraft
+from apps.approvals.history import history_hints
 from apps.approvals.models import AnswerPolicy, Approval
 from apps.approvals.sealing import action_digest, sealed_action, unsealed_action
+from apps.approvals.segments import shown_line, shown_piece
+from apps.approvals.shapes import shape_digest
 from apps.audit.chain import storable
 from apps.audit.masking import Masker
 from apps.registry.models import Environment
@@ -24,9 +28,11 @@ def usual_wait_s(environment: Environment) -> float:
 
 def row_values(draft: ApprovalDraft, at: datetime, timeout_s: float | None) -> dict[str, Any]:
     """Give the row of a draft."""
-    return {
-        **_shown(draft),
-        **_asked(draft, at, timeout_s),
+    values = _shown(draft) | _asked(draft, at, timeout_s)
+    past = history_hints(draft, command=values["command"], evidence=values["evidence"], at=at)
+    return values | {
+        "evidence": [*values["evidence"], *past],
+        "shape": shape_digest(values),
         "action_digest": action_digest(draft.action),
         "question_digest": question_digest(draft),
         "sealed_action": sealed_action(draft.action),
@@ -48,15 +54,24 @@ def differences(approval: Approval, draft: ApprovalDraft) -> list[str]:
 def _shown(draft: ApprovalDraft) -> dict[str, Any]:
     """Give what people see of an action, masked."""
     masker = Masker(draft.sensitive_fields)
+    command, parts = shown_line(masker, draft.command, draft.parts)
     return {
-        "command": masker.text(draft.command),
+        "command": command,
+        "parts": parts,
         "argv": masker.value("argv", list(draft.argv)),
         "params": masker.value("params", dict(draft.params)),
-        "evidence": masker.value("evidence", [dict(item) for item in draft.evidence]),
+        "evidence": masker.value("evidence", [_found(item, masker, draft.command, command) for item in draft.evidence]),
         "warnings": masker.value("warnings", list(draft.warnings)),
         "title": masker.text(draft.title),
         "reason": masker.text("" if draft.asked is None else draft.asked.reason),
     }
+
+
+def _found(item: Mapping[str, Any], masker: Masker, command: str, shown: str) -> dict[str, Any]:
+    text = item.get("text")
+    if not isinstance(text, str):
+        return dict(item)
+    return {**item, "text": shown_piece(masker, text, command=command, shown=shown)}
 
 
 def _asked(draft: ApprovalDraft, at: datetime, timeout_s: float | None) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from uuid import UUID
 from apps.approvals.models import Approval
 from apps.approvals.states import Decision
 from apps.audit.drafts import EntryDecision
+from apps.firewall.engine.exec_policy import Part
 from apps.registry.models import Environment
 
 
@@ -21,7 +22,8 @@ class ApprovalDraft:
         kind: "exec" or "tool".
         command, argv, params: as the agent sent them; a masked copy is kept for showing.
         resolved_path: real path of the binary, for the grant that "always" would make.
-        evidence: risk hints and segments, each a mapping that the page knows to draw.
+        evidence: risk hints, each a mapping that the page knows to draw.
+        parts: the commands of a line as the engine judged them, with their places in `command`.
         asked: the decision that led here: layer, rule and why it asks.
         actor: whose credential made the call ("token:…", "user:…").
         requester: actor of the person behind that credential, or the credential's where no person is.
@@ -58,6 +60,7 @@ class ApprovalDraft:
     host: str = ""
     params: Mapping[str, Any] = field(default_factory=dict)
     evidence: Sequence[Mapping[str, Any]] = ()
+    parts: Sequence[Part] = ()
     warnings: Sequence[str] = ()
     asked: EntryDecision | None = None
     snapshot_digest: str = ""

@@ -1,5 +1,6 @@
 """The one place where the ledger meets the masker: secrets end here, before anything is hashed or stored."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from apps.audit.chain import storable
@@ -35,6 +36,14 @@ class Masker:
     def text(self, text: str) -> str:
         """Mask a text that is a column of its own."""
         return str(storable(mask_text(text, key=self._key).text))
+
+    def placed(self, text: str, places: Sequence[tuple[int, int]]) -> tuple[str, list[tuple[int, int]]]:
+        """Mask a text, and say where places (start, end) of it stand in what is left; none when they cannot be told."""
+        masked = mask_text(text, key=self._key)
+        kept = str(storable(masked.text))
+        if len(kept) != len(masked.text):
+            return kept, []
+        return kept, [(masked.place(start), masked.place(end, is_end=True)) for start, end in places]
 
     def record(self) -> list[dict[str, Any]]:
         """Tell what was masked, without telling it: a path may be made of a secret that stood as a name."""

@@ -1,6 +1,6 @@
 """What a card of the approvals page shows: command, hints, scopes of an "always", who decided."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -13,7 +13,10 @@ from apps.approvals.drafts import GRANT_DAYS, GrantScope
 from apps.approvals.proposals import ANY, first_pattern
 from apps.approvals.rules import is_own, may_be_allowed
 from apps.approvals.states import Decision, State
-from apps.console.commands import Segment, segments
+from apps.console.clipping import Clipped, clipped_value
+from apps.console.commands import BRIEF_LIMIT, Piece, clipped, drawn, guessed_spans, spans_of
+from apps.console.hints import Hint, hints_of
+from apps.console.line_parts import ASKS, BAD, LEGEND, MARKS, ShownPart, is_dangerous, level_of, shown_parts
 
 if TYPE_CHECKING:
     from apps.accounts.access import Principal
@@ -21,43 +24,6 @@ if TYPE_CHECKING:
 
 WARN_S, CRITICAL_S = 45, 15
 SHELL_CODES = {"shell_syntax", "reserved_word", "assignment", "wrapper", "shell", "inline_code"}
-
-
-@dataclass(frozen=True, slots=True)
-class HintKind:
-    icon: str
-    level: str
-    label: Promise
-
-
-# What the engine's evidence means to a person.
-HINTS: dict[str, HintKind] = {
-    "network": HintKind("world", "ask", _("Network")),
-    "writes_outside_workspace": HintKind("folder-x", "ask", _("Writes outside the workspace")),
-    "destructive": HintKind("trash", "deny", _("Destructive")),
-    "secret_in_arguments": HintKind("key", "deny", _("Secret in the arguments")),
-    "download_to_shell": HintKind("download", "deny", _("Runs downloaded code")),
-    "pipe_to_shell": HintKind("terminal-2", "deny", _("Pipes into a shell")),
-    "shell_wrapper": HintKind("terminal-2", "ask", _("A line for a shell")),
-    "invisible_character": HintKind("eye-off", "deny", _("Invisible character")),
-    "shell_syntax": HintKind("terminal-2", "ask", _("Shell syntax")),
-    "reserved_word": HintKind("terminal-2", "ask", _("Shell syntax")),
-    "assignment": HintKind("terminal-2", "ask", _("Sets a variable")),
-    "wrapper": HintKind("terminal-2", "ask", _("Runs another program")),
-    "shell": HintKind("terminal-2", "ask", _("Starts a shell")),
-    "inline_code": HintKind("braces", "ask", _("Code in the arguments")),
-    "variables": HintKind("adjustments", "ask", _("Sets variables")),
-    "hook_rewrote": HintKind("pencil", "ask", _("Changed by a plugin")),
-}
-OTHER = HintKind("info-circle", "ask", _("Note"))
-
-
-@dataclass(frozen=True, slots=True)
-class Hint:
-    icon: str
-    level: str
-    label: Promise
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,21 +135,74 @@ class Card:
 
     @cached_property
     def hints(self) -> list[Hint]:
-        found = []
-        for item in self.approval.evidence:
-            kind = HINTS.get(str(item.get("code", "")), OTHER)
-            found.append(Hint(kind.icon, kind.level, kind.label, str(item.get("text", ""))))
-        return found
+        return hints_of(self.approval.evidence)
 
     @property
     def is_high_risk(self) -> bool:
         return self.approval.severity == "high" or any(hint.level == "deny" for hint in self.hints)
 
+    @property
+    def line(self) -> str:
+        """The whole line, masked."""
+        return self.approval.command or " ".join(self.approval.argv)
+
     @cached_property
-    def segments(self) -> list[Segment]:
-        dangers = tuple(hint.text for hint in self.hints if hint.level == "deny")
-        text = self.approval.command or " ".join(self.approval.argv)
-        return segments(text, dangers=dangers)
+    def _pieces(self) -> list[Piece]:
+        line, parts = self.line, self.approval.parts
+        dangers = tuple(hint.text for hint in self.hints if hint.level == "deny" and hint.text)
+        if parts:
+            levels = [level_of(part, line[part["start"] : part["end"]], dangers) for part in parts]
+            return drawn(line, spans_of(parts, levels))
+        spans = guessed_spans(line)
+        return drawn(
+            line,
+            [
+                replace(span, level=BAD if is_dangerous(line[span.start : span.end], dangers) else ASKS)
+                for span in spans
+            ],
+        )
+
+    @cached_property
+    def pieces(self) -> list[Piece]:
+        """The line as it is drawn on the card."""
+        return clipped(self._pieces)
+
+    @cached_property
+    def brief(self) -> list[Piece]:
+        """The beginning of the line, for one row."""
+        return clipped(self._pieces, head=BRIEF_LIMIT, tail=0)
+
+    @cached_property
+    def params(self) -> Clipped:
+        return clipped_value(self.approval.params)
+
+    @property
+    def cut(self) -> int:
+        """How many characters of what is asked for the card leaves out."""
+        return sum(piece.cut for piece in self.pieces) if self.is_command else self.params.left_out
+
+    @cached_property
+    def parts(self) -> list[ShownPart]:
+        """Each command with what was said of it."""
+        return shown_parts(self.approval.parts)
+
+    @property
+    def has_numbers(self) -> bool:
+        return sum(piece.number > 0 for piece in self._pieces) > 1
+
+    @cached_property
+    def legend(self) -> list[tuple[str, Promise]]:
+        """What the marks of this line mean, as far as it has them."""
+        used = {piece.level for piece in self._pieces if piece.number}
+        return [(level, label) for level, label in LEGEND if level in used] if self.has_numbers else []
+
+    @property
+    def marks(self) -> dict[str, Promise]:
+        return MARKS
+
+    @property
+    def asking_parts(self) -> int:
+        return sum(not part.is_allowed for part in self.parts)
 
     @property
     def is_command(self) -> bool:

@@ -1,6 +1,10 @@
 """One card, as a fragment and as a page."""
 
+import json
+import re
 from collections.abc import Callable
+from dataclasses import replace
+from html import unescape
 from typing import Any
 
 import pytest
@@ -11,6 +15,7 @@ from apps.approvals.answering import answer_rule_add
 from apps.approvals.running import approval_drifted
 from apps.approvals.services import approval_resolve
 from apps.audit.drafts import EntryDecision
+from apps.firewall.engine.exec_policy import Evidence, Part
 from apps.halts.services import halt_lift, halt_place
 
 EVIL = "<script>alert(1)</script>\u202e\u200b\x07"
@@ -191,3 +196,109 @@ def test_a_rule_that_leaves_the_answer_to_others_is_named(
     path = f"/approvals/{ask().shown_id}/resolve/"
     part = client_of(operator).post(path, {"decision": "allow-once"}, headers={"HX-Request": "true"})
     assert "A rule leaves this answer to others." in part.content.decode()
+
+
+LINE = "git status && curl -fsS https://x.example | jq . # \u202e"
+PLACES = ((0, 10, "allowlist", "/usr/bin/git"), (14, 42, "", ""), (45, 49, "safeBins", ""))
+
+
+def judged(places: Any = PLACES, line: str = LINE) -> list[Part]:
+    return [
+        Part(
+            text=line[start:end],
+            start=start,
+            end=end,
+            program=f"/usr/bin/{line[start:end].split()[0]}",
+            satisfied_by=by,
+            pattern=pattern,
+            wrappers=() if by else ("sudo", "env"),
+            why=None if by else Evidence("allowlist_miss", "/usr/bin/curl"),
+        )
+        for start, end, by, pattern in places
+    ]
+
+
+def test_a_line_is_drawn_by_its_commands_with_what_was_said_of_each(
+    client_of: Callable[..., Client], operator: Any, ask: Callable[..., Any]
+) -> None:
+    part = card(client_of(operator), ask(command=LINE, parts=judged()))
+    marks = re.findall(r'<span class="sg (\w*)"><span class="n" aria-hidden="true">(\d)</span>', part)
+    assert marks == [("", "1"), ("miss", "2"), ("", "3")]
+    assert "1, a rule allows it: " in part
+    assert "2, asks: " in part
+    assert "rule <code>/usr/bin/git</code>" in part
+    assert "No rule matches." in part
+    assert "sudo › env" in unescape(re.sub(r"<[^>]+>", "", part))
+    assert "1 of 3 commands is on no list." in part or "1 of 3 command is on no list." in part
+    assert [line for line in ("a rule allows it", "asks") if f"</span>{line}</li>" in part] == [
+        "a rule allows it",
+        "asks",
+    ]
+
+
+def drawn_line(part: str) -> str:
+    """Read a drawn line back, as somebody who reads codes does."""
+    shown = part.split('<pre class="cmd"', 1)[1].split(">", 1)[1].split("</pre>", 1)[0]
+    shown = re.sub(r'<span class="n"[^>]*>\d+</span><span class="visually-hidden">[^<]*</span>', "", shown)
+    shown = re.sub(r'<span class="op" aria-hidden="true">⏎</span>', "", shown)
+    shown = re.sub(r'<span class="hidden-char"[^>]*>U\+([0-9A-F]+)</span>', lambda m: chr(int(m[1], 16)), shown)
+    return unescape(re.sub(r"<[^>]+>", "", shown))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        LINE,
+        "echo 'a && b' \"c | d\"; (cd /x && rm -rf y)\nfor i in 1 2; do ls; done",
+        "rm\u00a0-rf \u200b/\u2215x \t<script>alert(1)</script> &amp; e\u0301\u0301",
+        "  \\\n ; ;; | `x` $(y) ",
+    ],
+)
+def test_the_drawn_line_is_the_line(
+    line: str, client_of: Callable[..., Client], operator: Any, ask: Callable[..., Any]
+) -> None:
+    places = [(2, 5, "", ""), (5, 9, "allowlist", "x"), (4, 8, "", ""), (10, 12, "", "")]
+    for parts in ([], [replace(each, text="") for each in judged(places, line.ljust(12, "x"))]):
+        approval = ask(command=line, parts=parts)
+        assert drawn_line(card(client_of(operator), approval)) == line
+
+
+def test_a_line_that_is_too_long_says_what_is_left_out_and_where_it_stands(
+    client_of: Callable[..., Client], operator: Any, ask: Callable[..., Any]
+) -> None:
+    line = "echo " + "a" * 9000 + "\u202e; rm -rf /srv"
+    approval = ask(command=line)
+    browser = client_of(operator)
+    part = card(browser, approval)
+    left_out = len(line) - 4600
+    assert f"{left_out:,} characters are left out here." in part or f"{left_out} characters are left out here." in part
+    assert "rm" in drawn_line(part)
+    assert f'href="/approvals/{approval.shown_id}/whole/"' in part
+    whole = browser.get(f"/approvals/{approval.shown_id}/whole/")
+    assert whole["Content-Type"] == "text/plain; charset=utf-8"
+    assert whole.content.decode() == line.replace("\u202e", "[U+202E]")
+
+
+def test_large_params_say_what_is_left_out(
+    client_of: Callable[..., Client], operator: Any, ask: Callable[..., Any]
+) -> None:
+    params = {"body": "b" * 5000, "to": "x"}
+    approval = ask(kind="tool", tool="message", command="", argv=(), params=params)
+    browser = client_of(operator)
+    assert re.search(r"3,?000 characters are left out here\.", card(browser, approval))
+    assert json.loads(browser.get(f"/approvals/{approval.shown_id}/whole/").content) == params
+
+
+@pytest.mark.parametrize("name", ["viewer", "outsider"])
+def test_all_of_it_is_read_by_who_reads_requests(
+    name: str, request: pytest.FixtureRequest, client_of: Callable[..., Client], ask: Callable[..., Any]
+) -> None:
+    status = client_of(request.getfixturevalue(name)).get(f"/approvals/{ask().shown_id}/whole/").status_code
+    assert status == (200 if name == "viewer" else 403)
+
+
+def test_letters_that_look_like_others_are_marked_and_named(
+    client_of: Callable[..., Client], operator: Any, ask: Callable[..., Any]
+) -> None:
+    part = card(client_of(operator), ask(command="/usr/bin/\u0441url x"))
+    assert '<span class="odd-char" title="U+0441 CYRILLIC SMALL LETTER ES">\u0441</span>' in part

@@ -18,6 +18,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from apps.firewall.engine.exec_policy.lookalikes import looks_like_another
 from apps.firewall.identifiers import show_id
 
 register = template.Library()
@@ -46,11 +47,14 @@ def _is_hidden(letter: str) -> bool:
 def _visible_parts(text: str) -> Iterator[str]:
     for letter in text:
         if _is_hidden(letter):
-            code = f"U+{ord(letter):04X}"
-            name = unicodedata.name(letter, "") or _("control character")
-            yield format_html('<span class="hidden-char" title="{}">{}</span>', name, code)
+            yield _coded(letter)
         else:
             yield escape(letter)
+
+
+def _coded(letter: str) -> str:
+    name = unicodedata.name(letter, "") or _("control character")
+    return format_html('<span class="hidden-char" title="{}">{}</span>', name, f"U+{ord(letter):04X}")
 
 
 @register.filter
@@ -60,6 +64,42 @@ def visible(value: object) -> SafeString:
     if text.isascii() and text.isprintable():
         return SafeString(escape(text))
     return mark_safe("".join(_visible_parts(text)))  # noqa: S308 - each part is escaped above
+
+
+@register.filter
+def command_text(value: object) -> SafeString:
+    """Escape a piece of a command so that what is read is what runs.
+
+    As `visible`, and blanks that are no blanks and marks that stack are codes, too; line breaks show; letters that look
+    like others are marked and named.
+    """
+    text = "" if value is None else str(value)
+    if text.isascii() and text.isprintable():
+        return SafeString(escape(text))
+    return mark_safe("".join(_command_parts(text)))  # noqa: S308 - each part is escaped below
+
+
+def _command_parts(text: str) -> Iterator[str]:
+    before = ""
+    for letter in text:
+        if letter == "\n":
+            yield '<span class="op" aria-hidden="true">⏎</span>\n'
+        elif letter == "\t" or _is_hidden(letter) or _is_odd_blank(letter) or _stacks(letter, before):
+            yield _coded(letter)
+        elif looks_like_another(letter):
+            name = f"U+{ord(letter):04X} {unicodedata.name(letter, '')}"
+            yield format_html('<span class="odd-char" title="{}">{}</span>', name, letter)
+        else:
+            yield escape(letter)
+        before = letter
+
+
+def _is_odd_blank(letter: str) -> bool:
+    return letter != " " and unicodedata.category(letter) == "Zs"
+
+
+def _stacks(letter: str, before: str) -> bool:
+    return unicodedata.category(letter).startswith("M") and not before.isalpha()
 
 
 @register.filter

@@ -22,10 +22,26 @@ Span = tuple[int, int, str]
 
 @dataclass(frozen=True, slots=True)
 class MaskedText:
-    """A text without its secrets, and what was taken out."""
+    """A text without its secrets, and what was taken out.
+
+    Args:
+        spans: where it was taken from, in order: start and end in the text as it was, and the length of the mask.
+    """
 
     text: str
     notes: tuple[MaskNote, ...]
+    spans: tuple[tuple[int, int, int], ...] = ()
+
+    def place(self, at: int, *, is_end: bool = False) -> int:
+        """Say where a place of the text as it was stands in this one; a place in a secret is an edge of its mask."""
+        shift = 0
+        for start, end, length in self.spans:
+            if at <= start:
+                break
+            if at < end:
+                return start + shift + (length if is_end else 0)
+            shift += length - (end - start)
+        return at + shift
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +137,14 @@ def _without(span: Span, masks: list[tuple[int, int]]) -> Iterator[Span]:
 def _replace(text: str, spans: list[Span], *, key: bytes, path: str) -> MaskedText:
     if not spans:
         return MaskedText(text, ())
-    pieces, notes, at = [], [], 0
+    pieces, notes, places, at = [], [], [], 0
     for start, end, rule in spans:
         mask, digest = mask_of(text[start:end], key=key)
         pieces += [text[at:start], mask]
         notes.append(MaskNote(path, rule, end - start, digest))
+        places.append((start, end, len(mask)))
         at = end
-    return MaskedText("".join([*pieces, text[at:]]), tuple(notes))
+    return MaskedText("".join([*pieces, text[at:]]), tuple(notes), tuple(places))
 
 
 # --- the rules ---

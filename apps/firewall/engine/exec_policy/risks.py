@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from apps.firewall.engine.exec_policy.line import CommandLine, Evidence, names
+from apps.firewall.engine.exec_policy.lookalikes import look_alikes
 from apps.firewall.engine.exec_policy.programs import BUILTINS_THAT_RUN, CODE_LETTERS, SHELLS, plain_name
 from apps.firewall.engine.exec_policy.reach import Reached, reached
 
@@ -66,7 +67,7 @@ def risk_hints(line: CommandLine, *, workspace: str) -> tuple[Evidence, ...]:
 
     Returns:
         At most 20; codes `network`, `writes_outside_workspace`, `destructive`, `secret_in_arguments`,
-        `download_to_shell`, `pipe_to_shell`, `shell_wrapper`. A hint about a secret never shows the secret.
+        `look_alike`, `download_to_shell`, `pipe_to_shell`, `shell_wrapper`. A hint about a secret never shows it.
     """
     commands = reached(line)
     found = [
@@ -74,6 +75,7 @@ def risk_hints(line: CommandLine, *, workspace: str) -> tuple[Evidence, ...]:
         *_writes_outside(line, commands, workspace),
         *_destructive(commands),
         *_secrets(line),
+        *look_alikes(line, commands),
         *_code_from_elsewhere(commands),
         *(
             Evidence("shell_wrapper", command.inline)

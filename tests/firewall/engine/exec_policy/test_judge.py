@@ -420,12 +420,21 @@ def test_a_grant_runs_exactly_what_was_granted() -> None:
         ("ls $(rm x)", "destructive", "rm"),
         ("ssh example.org ls", "network", "example.org"),
         ("rm /desk/../etc/x", "writes_outside_workspace", "/desk/../etc/x"),
+        ("ls /bin/\u0441url", "look_alike", "/bin/\u0441url: U+0441 CYRILLIC SMALL LETTER ES"),
+        ("cat a\u2215b", "look_alike", "a\u2215b: U+2215 DIVISION SLASH"),
+        ("ls \uff52m", "look_alike", "\uff52m: U+FF52 FULLWIDTH LATIN SMALL LETTER R"),
+        ("ls \u2010la", "look_alike", "\u2010la: U+2010 HYPHEN"),
     ],
 )
 def test_risks_are_named_with_their_evidence(command: str, code: str, shown: str) -> None:
     hints = verdict(command, allowlist=[]).risks
 
     assert (code, shown) in {(hint.code, hint.text) for hint in hints}
+
+
+@pytest.mark.parametrize("command", ["cat \u6587\u4ef6.md", "cat caf\u00e9/na\u00efve.txt", "echo '\u0434\u0430'"])
+def test_words_of_other_languages_are_no_look_alikes(command: str) -> None:
+    assert not [hint for hint in verdict(command, allowlist=[]).risks if hint.code == "look_alike"]
 
 
 def test_a_hint_never_shows_the_secret_and_a_harmless_command_has_none() -> None:
