@@ -5,8 +5,11 @@ a rule that is missing is found by the complaint that is meant for it.
 """
 
 import tempfile
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from random import Random
 from typing import Any
 from uuid import UUID
 
@@ -57,10 +60,39 @@ ENDED_GRANT = "a grant matched after its end"
 ASTRAY = "a row is not as the model says"
 
 
+APPROVALS = Bundle("approvals")
+EVENTS: dict[str, "Event"] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One kind of thing that happens, with what it may choose from: the requests there are, or values.
+
+    Args:
+        below: it makes a request, while there are fewer than this.
+    """
+
+    choices: Mapping[str, Bundle[Any] | Sequence[Any]]
+    below: int | None
+
+
+def event(*, below: int | None = None, **choices: Bundle[Any] | Sequence[Any]) -> Callable[[Any], Any]:
+    """Make a method a rule of the machine, and known to lives that are lived without it."""
+    drawn = {name: each if isinstance(each, Bundle) else st.sampled_from(each) for name, each in choices.items()}
+
+    def mark(method: Any) -> Any:
+        EVENTS[method.__name__] = Event(choices, below)
+        if below is None:
+            return rule(**drawn)(method)
+        return precondition(lambda self: len(self.state) < below)(rule(target=APPROVALS, **drawn)(method))
+
+    return mark
+
+
 class LifeOfApprovals(RuleBasedStateMachine):
     """Several requests, three operators and the requester, runners that come and go, one clock; a model beside it."""
 
-    approvals = Bundle("approvals")
+    approvals = APPROVALS
 
     def __init__(self) -> None:
         super().__init__()
@@ -89,15 +121,13 @@ class LifeOfApprovals(RuleBasedStateMachine):
         self.atomic.__exit__(None, None, None)
         self.folder.cleanup()
 
-    @precondition(lambda self: len(self.state) < FEW)
-    @rule(target=approvals, timeout_s=st.sampled_from([300, 60, 900]))
+    @event(below=FEW, timeout_s=(300, 60, 900))
     def ask(self, timeout_s: int) -> Any:
         name = f"{len(self.state)}.sh"
         Path(self.folder.name, name).write_text("echo 0")
         return self._ask(name, timeout_s)
 
-    @precondition(lambda self: len(self.state) < 2 * FEW)
-    @rule(target=approvals, approval=approvals, timeout_s=st.sampled_from([300, 60, 900]))
+    @event(below=2 * FEW, approval=APPROVALS, timeout_s=(300, 60, 900))
     def ask_again(self, approval: Approval, timeout_s: int) -> Any:
         """Repeat a question: it joins what waits unless something about it has changed."""
         waiting = [
@@ -117,15 +147,15 @@ class LifeOfApprovals(RuleBasedStateMachine):
             self._keep(again)
         return again
 
-    @rule(seconds=st.sampled_from([1, 59, 60, 240, 1000]))
+    @event(seconds=(1, 59, 60, 240, 1000))
     def wait(self, seconds: int) -> None:
         self._let_pass(seconds)
 
-    @rule(
-        approval=approvals,
-        who=st.integers(0, 3),
-        decision=st.sampled_from([Decision.ALLOW_ALWAYS, Decision.ALLOW_ONCE, Decision.DENY]),
-        days=st.sampled_from([1, None]),
+    @event(
+        approval=APPROVALS,
+        who=range(4),
+        decision=(Decision.ALLOW_ALWAYS, Decision.ALLOW_ONCE, Decision.DENY),
+        days=(1, None),
     )
     def answer(self, approval: Approval, who: int, decision: Decision, days: int | None) -> None:
         before, wanted = self.state[approval.pk], STATE_OF[decision]
@@ -152,14 +182,14 @@ class LifeOfApprovals(RuleBasedStateMachine):
                     datetime.max.replace(tzinfo=UTC) if days is None else self.now + timedelta(days)
                 )
 
-    @rule()
+    @event()
     def sweep(self) -> None:
         due = {pk for pk, state in self.state.items() if state is State.REQUESTED and self.deadline[pk] <= self.now}
         assert approvals_expire(self.now) == len(due), LATE
         for pk in due:
             self._move(pk, State.EXPIRED)
 
-    @rule(approval=approvals, is_cancelled=st.booleans())
+    @event(approval=APPROVALS, is_cancelled=(False, True))
     def withdraw(self, approval: Approval, is_cancelled: bool) -> None:
         was = self.state[approval.pk]
         if is_cancelled:
@@ -173,11 +203,11 @@ class LifeOfApprovals(RuleBasedStateMachine):
         path = Path(self.folder.name, approval.argv[1])
         path.write_text(f"{path.read_text()}1")
 
-    @rule(approval=approvals)
+    @event(approval=APPROVALS)
     def change(self, approval: Approval) -> None:
         self.change_the_script(approval)
 
-    @rule(approval=approvals, is_changed=st.booleans())
+    @event(approval=APPROVALS, is_changed=(False, True))
     def run(self, approval: Approval, is_changed: bool) -> None:
         """Take an allowed action as a runner does, and run it if nothing has changed, also in the last moment."""
         if is_changed:
@@ -197,19 +227,19 @@ class LifeOfApprovals(RuleBasedStateMachine):
             return
         assert self._content(approval.argv[1]) == self.asked[pk], CHANGED
 
-    @rule(approval=approvals)
+    @event(approval=APPROVALS)
     def finish(self, approval: Approval) -> None:
         approval_finish(approval.pk, at=self.now)
         if self.state[approval.pk] is not State.REQUESTED:
             self.finished.add(approval.pk)
 
-    @rule()
+    @event()
     def restart(self) -> None:
         """A process that starts anew reads what waits: every request, each with its deadline."""
         found = {each.pk: each.expires_at for each in approvals_pending(self.environment)}
         assert found == {pk: self.deadline[pk] for pk, state in self.state.items() if state is State.REQUESTED}
 
-    @rule()
+    @event()
     def days_pass(self) -> None:
         self._let_pass(2 * 86_400)
 
@@ -295,3 +325,28 @@ class LifeOfApprovals(RuleBasedStateMachine):
         assert state in TRANSITIONS[self.state[pk]], ASTRAY
         self.state[pk] = state
         self.decided_at[pk] = self.now
+
+
+def live(mind: Random, *, steps: int, events: Collection[str] = EVENTS) -> None:
+    """Live one life of these events, each choice by this mind, looking after each whether all is as it must be.
+
+    Unlike a search of Hypothesis it depends on nothing but the seed: not on what else is loaded or was found before.
+    """
+    machine = LifeOfApprovals()
+    approvals: list[Approval] = []
+    try:
+        machine.people()
+        for _ in range(steps):
+            name = mind.choice([name for name in events if _is_possible(EVENTS[name], machine, approvals)])
+            choices = {part: approvals if each is APPROVALS else each for part, each in EVENTS[name].choices.items()}
+            made = getattr(machine, name)(**{part: mind.choice(each) for part, each in choices.items()})
+            approvals += [] if made is None else [made]
+            machine.rows_are_as_the_model_says()
+            machine.each_end_is_told_once_and_each_always_is_granted_once()
+    finally:
+        machine.teardown()
+
+
+def _is_possible(event: Event, machine: LifeOfApprovals, approvals: list[Approval]) -> bool:
+    has_room = event.below is None or len(machine.state) < event.below
+    return has_room and bool(approvals or APPROVALS not in event.choices.values())
