@@ -19,6 +19,7 @@ from apps.registry.models import Environment
 
 ARGV_PURPOSE = "grant.argv"
 WAIT_LEAST_S, WAIT_MOST_S = 5, 86_400
+STORM_DENIALS_MOST, STORM_MINUTES_MOST = 1000, 1440
 DECISIONS = [decision.value for decision in Decision]
 
 
@@ -171,13 +172,23 @@ class Approval(models.Model):
 
 
 class AnswerPolicy(models.Model):
-    """How long people of an environment have to answer; None for what its release gives."""
+    """How long people of an environment have to answer, and when they are asked no more.
+
+    `wait_s` is None for what its release gives. An agent that was denied `storm_denials` times within `storm_minutes`
+    is paused; None for never.
+    """
 
     environment = models.OneToOneField(
         Environment, on_delete=models.PROTECT, primary_key=True, related_name="answer_policy"
     )
     wait_s = models.PositiveIntegerField(
         null=True, blank=True, validators=[MinValueValidator(WAIT_LEAST_S), MaxValueValidator(WAIT_MOST_S)]
+    )
+    storm_denials = models.PositiveSmallIntegerField(
+        null=True, blank=True, default=10, validators=[MinValueValidator(2), MaxValueValidator(STORM_DENIALS_MOST)]
+    )
+    storm_minutes = models.PositiveSmallIntegerField(
+        default=5, validators=[MinValueValidator(1), MaxValueValidator(STORM_MINUTES_MOST)]
     )
     version = models.PositiveIntegerField(default=1)
     updated_at = models.DateTimeField(auto_now=True)
@@ -187,6 +198,11 @@ class AnswerPolicy(models.Model):
             models.CheckConstraint(
                 name="answer_wait_is_bounded",
                 condition=Q(wait_s__isnull=True) | Q(wait_s__gte=WAIT_LEAST_S, wait_s__lte=WAIT_MOST_S),
+            ),
+            models.CheckConstraint(
+                name="storm_is_bounded",
+                condition=Q(storm_minutes__gte=1, storm_minutes__lte=STORM_MINUTES_MOST)
+                & (Q(storm_denials__isnull=True) | Q(storm_denials__gte=2, storm_denials__lte=STORM_DENIALS_MOST)),
             ),
         ]
 

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from apps.accounts.models import Role
 from apps.approvals.answering import answer_policy, answer_rules, deputies
 from apps.approvals.asking import TIMEOUT_S
-from apps.approvals.models import WAIT_LEAST_S, WAIT_MOST_S
+from apps.approvals.models import STORM_DENIALS_MOST, STORM_MINUTES_MOST, WAIT_LEAST_S, WAIT_MOST_S
 from apps.approvals.teams import teams
 from apps.console.forms import ConsoleForm
 
@@ -102,6 +102,20 @@ class DeputyForm(RefusableForm):
     until = forms.DateTimeField(
         label=_("Until (UTC)"), widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
     )
+
+
+class StormForm(RefusableForm):
+    """After how many denials an agent is paused."""
+
+    version = forms.IntegerField(widget=forms.HiddenInput)
+    storm_denials = forms.IntegerField(label=_("Denials"), required=False, min_value=2, max_value=STORM_DENIALS_MOST)
+    storm_minutes = forms.IntegerField(label=_("Within minutes"), min_value=1, max_value=STORM_MINUTES_MOST)
+
+
+def storm_form(environment: "Environment") -> dict[str, Any]:
+    """Give the form's values of an environment."""
+    policy = answer_policy(environment)
+    return {name: getattr(policy, name) for name in ("version", "storm_denials", "storm_minutes")}
 
 
 def wait_form(environment: "Environment") -> dict[str, Any]:

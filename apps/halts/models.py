@@ -21,9 +21,13 @@ class Scope(models.TextChoices):
 
 
 class State(models.TextChoices):
-    """How far the way back is. Every call waits for a person while it asks."""
+    """How far the way back is. Every call waits for a person while it asks.
+
+    What is paused asks nobody: a call that would ask is refused, any other runs.
+    """
 
     STOPPED = "stopped", _("Stopped")
+    PAUSED = "paused", _("Asks nobody")
     ASKING = "asking", _("Every call asks")
     LIFTED = "lifted", _("Lifted")
 

@@ -61,7 +61,7 @@ def halt_get(environment: Environment, halt_id: UUID) -> Halt | None:
 
 def halts_standing() -> Standing:
     """Read everything that holds, in every environment."""
-    rows = list(Halt.objects.exclude(state=State.LIFTED).select_related("environment").order_by("pk"))
+    rows = list(_standing().select_related("environment"))
     rules: dict[str, InForce] = {}
     for environment in environments():
         own = tuple(_rule(row) for row in rows if row.environment_id == environment.pk)
@@ -71,7 +71,7 @@ def halts_standing() -> Standing:
 
 def processes(*, at: datetime) -> list[Process]:
     """List the processes that run calls now, those that have not heard of every stop first."""
-    digest = _digest(list(Halt.objects.exclude(state=State.LIFTED).order_by("pk")))
+    digest = _digest(list(_standing()))
     heard = HeardHalts.objects.in_bulk()
     found = [
         Process(
@@ -85,6 +85,16 @@ def processes(*, at: datetime) -> list[Process]:
         if boot.pk in heard
     ]
     return sorted(found, key=lambda each: (each.has_heard, each.kind, each.host, each.pid))
+
+
+def pauses_holding(environment: Environment) -> QuerySet[Halt]:
+    """Give the agents of an environment that ask nobody now, the latest first."""
+    return Halt.objects.filter(environment=environment, state=State.PAUSED)
+
+
+def _standing() -> QuerySet[Halt]:
+    """Give the stops that processes hold to; whoever would ask for a paused agent looks for itself."""
+    return Halt.objects.exclude(state__in=[State.LIFTED, State.PAUSED]).order_by("pk")
 
 
 def _digest(rows: list[Halt]) -> str:

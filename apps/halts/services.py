@@ -24,6 +24,7 @@ from apps.registry.services.changing import By, actor_of, change
 PLACED: Final = "halt.placed"
 CHANGED: Final = "halt.changed"
 SYSTEM: Final = "system"
+BREAKER: Final = "storm breaker"
 
 
 def halt_place(
@@ -59,11 +60,8 @@ def halt_place(
             placed_by_label=_label(by),
         )
         _check(halt)
-        try:
-            with transaction.atomic():
-                halt.save(force_insert=True)
-        except IntegrityError:
-            raise HaltExistsError(_("this is stopped already")) from None
+        _replace_pause(halt, by, at)
+        _insert(halt)
         halt.frozen = _freeze(environment, at)
         halt.save(update_fields=["frozen"])
         announce(PLACED, id=halt.pk, environment=environment.slug)
@@ -71,11 +69,55 @@ def halt_place(
     return halt
 
 
+def halt_pause(environment: Environment, *, agent: str, denials: int | None, minutes: int, at: datetime) -> Halt:
+    """Have an agent ask nobody: what would ask is refused, what needs nobody runs on, what waits can be answered.
+
+    Args:
+        agent: as calls carry it.
+        denials, minutes: how often people had denied it within how long.
+    Raises:
+        HaltExistsError: it is paused or stopped already.
+        AuditUnavailableError: the ledger refuses; nothing was paused.
+    """
+    with change(None):
+        halt = Halt(
+            environment=environment,
+            scope=Scope.AGENT,
+            name=agent,
+            state=State.PAUSED,
+            reason=f"denied {denials} times within {minutes} minutes",
+            ends_running=False,
+            placed_at=at,
+            placed_by_label=BREAKER,
+        )
+        _insert(halt)
+        announce(PLACED, id=halt.pk, environment=environment.slug)
+        _tell(halt, None, "paused", at, name=agent, reason=halt.reason, denials=denials, minutes=minutes)
+    return halt
+
+
+def _insert(halt: Halt) -> None:
+    try:
+        with transaction.atomic():
+            halt.save(force_insert=True)
+    except IntegrityError:
+        raise HaltExistsError(_("this is stopped already")) from None
+
+
+def _replace_pause(halt: Halt, by: By, at: datetime) -> None:
+    """Let a stop take the place of a pause of the same agent."""
+    same = Halt.objects.filter(environment=halt.environment, scope=halt.scope, name=halt.name, state=State.PAUSED)
+    pause = same.select_for_update(of=("self",)).select_related("environment").first()
+    if pause is not None:
+        _lift(pause, by, at)
+
+
 def halt_ask(halt: Halt, *, by: By = None, at: datetime) -> Halt:
     """Take the first step back: calls may run again, each after a person's yes. Frozen requests wait on.
 
     Raises:
         PermissionDeniedError.
+        HaltInvalidError: it is a pause, which is only lifted.
         HaltLiftedError: there is no way back left.
         AuditUnavailableError: the ledger refuses; everything stays stopped.
     """
@@ -83,6 +125,8 @@ def halt_ask(halt: Halt, *, by: By = None, at: datetime) -> Halt:
         halt = _locked(halt)
         if halt.state == State.ASKING:
             return halt
+        if halt.state == State.PAUSED:
+            raise HaltInvalidError(_("a pause can only be lifted"))
         halt.state, halt.asking_at, halt.asking_by_label = State.ASKING, at, _label(by)
         halt.save(update_fields=["state", "asking_at", "asking_by_label"])
         _freeze(halt.environment, at)
@@ -101,12 +145,16 @@ def halt_lift(halt: Halt, *, by: By = None, at: datetime) -> Halt:
     """
     with change(by, permission=Permission.CALLS_STOP):
         halt = _locked(halt)
-        halt.state, halt.lifted_at, halt.lifted_by_label = State.LIFTED, at, _label(by)
-        halt.save(update_fields=["state", "lifted_at", "lifted_by_label"])
+        _lift(halt, by, at)
         _freeze(halt.environment, at)
-        announce(CHANGED, id=halt.pk, environment=halt.environment.slug)
-        _tell(halt, by, "lifted", at)
     return halt
+
+
+def _lift(halt: Halt, by: By, at: datetime) -> None:
+    halt.state, halt.lifted_at, halt.lifted_by_label = State.LIFTED, at, _label(by)
+    halt.save(update_fields=["state", "lifted_at", "lifted_by_label"])
+    announce(CHANGED, id=halt.pk, environment=halt.environment.slug)
+    _tell(halt, by, "lifted", at)
 
 
 def _check(halt: Halt) -> None:

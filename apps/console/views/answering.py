@@ -23,6 +23,7 @@ from apps.approvals.answering import (
     deputy_name,
 )
 from apps.approvals.errors import AnswerInvalidError
+from apps.approvals.storming import storm_save
 from apps.approvals.teams import team_add, team_change, team_remove, teams
 from apps.console import answering as shown
 from apps.console.gate import ConsoleRequest, gate
@@ -47,6 +48,25 @@ def answering(request: ConsoleRequest) -> HttpResponse:
         answer_policy_save(environment_chosen(request), wait_s=wait_s, expected_version=version, by=request.user)
 
     return _saved(request, form, save, "wait")
+
+
+@require_POST
+@gate(Permission.POLICY_WRITE)
+def storm(request: ConsoleRequest) -> HttpResponse:
+    """Change how often people deny an agent before it is paused."""
+    form = shown.StormForm(request.POST)
+
+    def save() -> None:
+        posted = form.cleaned_data
+        storm_save(
+            environment_chosen(request),
+            denials=posted["storm_denials"],
+            minutes=posted["storm_minutes"],
+            expected_version=posted["version"],
+            by=request.user,
+        )
+
+    return _saved(request, form, save, "storm")
 
 
 @require_POST
@@ -202,6 +222,7 @@ def _page(request: ConsoleRequest, **posted: shown.RefusableForm) -> HttpRespons
     environment = environment_chosen(request)
     forms: dict[str, Any] = {
         "wait": shown.WaitForm(initial=shown.wait_form(environment)),
+        "storm": shown.StormForm(initial=shown.storm_form(environment)),
         "rule": shown.RuleForm(),
         "team": shown.TeamForm(),
         "deputy": shown.DeputyForm(),

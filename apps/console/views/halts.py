@@ -33,7 +33,9 @@ def halts(request: ConsoleRequest) -> HttpResponse:
 @gate(Permission.POLICY_READ)
 def banner(request: ConsoleRequest) -> HttpResponse:
     """One line above every page while anything is stopped."""
-    return render(request, "console/halts/_banner.html", {"halts": list(halts_holding(environment_chosen(request)))})
+    halts = list(halts_holding(environment_chosen(request)))
+    context = {"halts": halts, "may_stop": may(request.user, Permission.CALLS_STOP)}
+    return render(request, "console/halts/_banner.html", context)
 
 
 @require_safe
@@ -84,7 +86,7 @@ def _step(request: ConsoleRequest, halt_id: UUID, step: Any, told: str) -> HttpR
         raise Http404
     try:
         step(found, by=request.user, at=timezone.now())
-    except HaltLiftedError as error:
+    except (HaltInvalidError, HaltLiftedError) as error:
         messages.warning(request, error.message)
     else:
         messages.success(request, told)

@@ -1,0 +1,58 @@
+"""An agent that people deny too often, over real sockets: it asks nobody, and what needs nobody runs on."""
+
+from typing import Any
+
+import httpx
+from django.utils import timezone
+
+from apps.approvals.models import Approval
+from apps.approvals.selectors import approvals_pending
+from apps.approvals.services import approval_resolve
+from apps.approvals.storming import storm_save
+from apps.halts.models import Halt
+from apps.halts.services import halt_lift
+from tests.gateway.conftest import call
+from tests.gateway.server import Server
+from tests.gateway.test_calls import kinds
+
+
+def asks(agent: httpx.Client, number: int) -> dict[str, Any]:
+    body: dict[str, Any] = call(agent, "exec", {"command": f"touch made-{number}"}, wait_ms=0).json()
+    return body
+
+
+def test_after_too_many_denials_it_is_refused_at_once_and_asks_again_once_it_was_let_go_on(
+    server: Server, agent: httpx.Client, environment: Any, operator: Any
+) -> None:
+    storm_save(environment, denials=2, minutes=5)
+    for number in range(2):
+        assert asks(agent, number)["status"] == "awaiting_approval"
+    for approval in approvals_pending(environment):
+        approval_resolve(approval, decision="deny", by=operator, at=timezone.now())
+
+    refused = asks(agent, 3)
+    assert (refused["status"], refused["error"]["code"]) == ("denied", "agent_paused")
+    assert "denied 2 times within 5 minutes" in refused["error"]["message"]
+    assert kinds(refused["id"]) == [("denial", "denied")]
+    assert Approval.objects.count() == 2
+    assert call(agent, "write", {"path": "a", "content": "b"}).json()["status"] == "completed"
+    wanted = {"agentId": "bot", "command": "make deploy", "twoPhase": True}
+    answer = agent.post("/api/v1/rpc/exec.approval.request", json=wanted)
+    assert (answer.status_code, answer.json()["code"]) == (403, "agent_paused")
+
+    halt_lift(Halt.objects.get(), by=operator, at=timezone.now())
+    assert asks(agent, 4)["status"] == "awaiting_approval"
+
+
+def test_a_queued_call_of_a_paused_agent_ends_as_denied(
+    server: Server, agent: httpx.Client, environment: Any, operator: Any
+) -> None:
+    storm_save(environment, denials=2, minutes=5)
+    for number in range(2):
+        asks(agent, number)
+    for approval in approvals_pending(environment):
+        approval_resolve(approval, decision="deny", by=operator, at=timezone.now())
+
+    body = call(agent, "exec", {"command": "touch later"}, mode="async").json()
+    ended = agent.get(f"/api/v1/calls/{body['id']}").json()
+    assert (ended["status"], ended["error"]["code"]) == ("denied", "agent_paused")
