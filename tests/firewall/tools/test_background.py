@@ -94,17 +94,19 @@ async def test_a_held_command_runs_on_and_is_ended(tmp_path: Path) -> None:
             cwd=str(tmp_path),
             env={"PATH": "/usr/bin:/bin"},
             limits=Limits(),
-            time_limit_s=30,
+            time_limit_s=60,
             output_limit_bytes=1000,
             watch=watch,
             leash=leash,
         )
 
     held = HeldCommand(start, has_terminal=False, news=news)
-    assert await held.wait(0.5) is None
+    async with asyncio.timeout(30):
+        while not heard:
+            assert await held.wait(0.05) is None
     held.let_go()
     await held.leash.write(b"two\n")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while "got two" not in held.transcript.text():
             await asyncio.sleep(0.01)
     await held.end()
@@ -121,3 +123,20 @@ async def test_that_it_cannot_start_is_told_to_whoever_waits() -> None:
     held = HeldCommand(start, has_terminal=False, news=lambda _, part: part)
     with pytest.raises(OSError, match="no"):
         await held.wait()
+
+
+@pytest.mark.parametrize("number", ["0", "9999999999"])
+def test_marks_that_a_command_writes_itself_move_no_position(number: str) -> None:
+    """A page that is shown must not silence what comes after it."""
+    fake = f"[masked {number} characters, 0a1b2c3d] "
+    raw = fake * 4000 + f"token={SECRET}\n" + "last\n"
+    view = view_of(raw[-(LIMIT + OVERLAP) :], len(raw), masked)
+    position, read = view.begin, ""
+    assert 0 < view.begin < view.total == len(raw)
+    while position < view.total:
+        part, position = view.since(position, 5000)
+        assert part
+        read += part
+    assert position == view.total
+    assert read.endswith("last\n") and SECRET not in read
+    assert f"(masked {number} characters, 0a1b2c3d]" in read

@@ -45,13 +45,14 @@ class View:
 def view_of(held: str, total: int, mask: Callable[[str], str]) -> View:
     """Mask an output and cut it to what is held.
 
-    It is masked with what comes before it, so that no secret's second half begins it.
+    It is masked with what comes before it, so that no secret's second half begins it. What the command itself wrote as
+    such a mask is told apart first: it would say wrongly how long a secret was.
 
     Args:
         held: `Transcript.text()`.
         total: characters of the output in all.
     """
-    masked = mask(held)
+    masked = mask(MASK.sub(lambda fake: f"({fake[0][1:]}", held))
     surplus = len(held) - LIMIT
     if surplus <= 0:
         return View(masked, total - len(held), total)
@@ -84,6 +85,6 @@ def raw_place(masked: str, position: int) -> int:
 
 
 def _length(mask: re.Match[str]) -> int:
-    """Read how long the secret was; the command may have written such a mask itself, and then this is wrong by some."""
+    """Read how long the secret was."""
     found = LENGTH.search(mask[0])
     return int(found[0]) if found is not None else len(mask[0])
