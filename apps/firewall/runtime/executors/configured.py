@@ -7,6 +7,7 @@ from apps.firewall.runtime.call import Action
 from apps.firewall.runtime.executors.builtin import command_needs, place_of
 from apps.firewall.runtime.executors.remote import over_connection
 from apps.firewall.sandbox.levels import offer
+from apps.firewall.tools.browser.slots import BrowserSlots
 from apps.firewall.tools.configured import BY_NAME, TOOLS, ConfiguredTool
 from apps.firewall.tools.connections import Connection, Connections
 from apps.firewall.tools.connector import Resolve, system_resolve
@@ -22,6 +23,7 @@ class ConfiguredRunner:
     Args:
         resolve: what tells the addresses of a name.
         query_program: path of the program that asks databases.
+        browsers: how many may be open at once; None for as many as are asked for.
     """
 
     kind = ConfiguredExecutor.kind
@@ -34,12 +36,14 @@ class ConfiguredRunner:
         python: str = sys.executable,
         resolve: Resolve = system_resolve,
         query_program: str = "",
+        browsers: BrowserSlots | None = None,
     ) -> None:
         self._connections = connections
         self._sandbox = sandbox or Sandbox(Allowance(), offer())
         self._python = python
         self._resolve = resolve
         self._query_program = query_program
+        self._browsers = browsers
 
     def runs(self, tool: ToolEntry, executor: ToolExecutor) -> bool:  # noqa: ARG002
         return isinstance(executor, ConfiguredExecutor) and executor.tool in BY_NAME
@@ -68,6 +72,8 @@ class ConfiguredRunner:
                 command=_command(action),
                 resolve=self._resolve,
                 query_program=self._query_program,
+                environment=action.environment,
+                browsers=self._browsers,
             )
             return await own.run(action.params, work)
 

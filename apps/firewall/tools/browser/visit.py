@@ -5,9 +5,10 @@ Everything is the call's own and gone with it: the profile, the rules, the socke
 
 import asyncio
 import json
+import re
 import tempfile
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -18,6 +19,7 @@ from apps.firewall.sandbox.limits import MEGABYTE, Limits
 from apps.firewall.sandbox.process import ProcessResult, run_process
 from apps.firewall.sandbox.supervisor import remove
 from apps.firewall.tools.browser.machine import browser, machine_problem, memory_mb, rules
+from apps.firewall.tools.browser.slots import PREFIX, Slot
 from apps.firewall.tools.connector import ConnectorError
 from apps.firewall.tools.connector.proxy import GuardedProxy
 from apps.firewall.tools.connector.urls import check_url
@@ -36,6 +38,7 @@ OPEN_FILES: Final = 1024
 THREADS: Final = 512
 FILE_BYTES: Final = 256 * MEGABYTE
 REFUSED_SHOWN: Final = 20
+_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SCHEMES: Final = ("https://", "http://")
 _BY_WORD: Final = (
     ("ERR_CERT_", "tls_failed"),
@@ -97,6 +100,7 @@ async def visit(work: Work, url: str, order: Mapping[str, Any]) -> Visit:
         order: members of the order for `program.py` that the tool knows.
     Raises:
         ConnectorError: where it leads is refused, or not reached.
+        TooManyBrowsersError: as many are open as may.
         PageError: anything else.
     """
     problem = machine_problem()
@@ -104,14 +108,17 @@ async def visit(work: Work, url: str, order: Mapping[str, Any]) -> Visit:
         raise PageError("browser_unavailable", problem)
     check_url(url, work.connection.rules)
     proxy = GuardedProxy(rules=work.connection.rules, resolve=work.resolve, bytes_limit=CARRIED_LIMIT_BYTES)
-    async with _folders(work.connection.ca) as folders, proxy.serving(str(folders.socket)):
-        ran = await _run(work, folders, {**order, "url": url})
+    with nullcontext() if work.browsers is None else work.browsers.taken(work.environment) as slot:
+        async with _folders(work.connection.ca, slot) as folders, proxy.serving(str(folders.socket)):
+            ran = await _run(work, folders, {**order, "url": url})
     return _read(ran, proxy, url)
 
 
 @asynccontextmanager
-async def _folders(ca: str) -> AsyncIterator[_Folders]:
-    top = Path(tempfile.mkdtemp(prefix="openclaw-browser-"))
+async def _folders(ca: str, slot: Slot | None) -> AsyncIterator[_Folders]:
+    top = Path(tempfile.mkdtemp(prefix=PREFIX))
+    if slot is not None:
+        slot.name(top)
     if len(bytes(top)) > FOLDER_LIMIT_BYTES:
         top.rmdir()
         raise PageError("browser_unavailable", "the folder for temporary files has too long a name for a socket in it")
@@ -180,7 +187,7 @@ def _read(ran: ProcessResult, proxy: GuardedProxy, url: str) -> Visit:
     return Visit(
         url=where,
         status=status if type(status) is int else 0,
-        title=_text(told.get("title"))[:500],
+        title=readable(_text(told.get("title"))[:500]),
         told=told,
         refused=tuple(
             {"place": place, "code": exc.code} for place, exc in list(proxy.refusals.items())[:REFUSED_SHOWN]
@@ -217,3 +224,8 @@ def _why(code: str, words: str, url: str, proxy: GuardedProxy) -> ConnectorError
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
+
+
+def readable(text: str) -> str:
+    """Replace what a page has no right to tell a terminal, such as escape sequences; lines and tabs stay."""
+    return _CONTROLS.sub("\ufffd", text.replace("\r\n", "\n"))

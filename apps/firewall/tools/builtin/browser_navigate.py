@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from apps.firewall.errors import FirewallError
-from apps.firewall.tools.browser.visit import Visit, visit
+from apps.firewall.tools.browser.visit import Visit, readable, visit
 from apps.firewall.tools.definition import Definition, JsonObject, SandboxNeeds
 from apps.firewall.tools.running import ToolOutcome, failed
 from apps.firewall.tools.work import Work
@@ -61,7 +61,7 @@ async def run(params: JsonObject, work: Work) -> ToolOutcome:
 
 def _result(opened: Visit) -> dict[str, Any]:
     text, characters = opened.told.get("text"), opened.told.get("characters")
-    shown = text[:LETTERS] if isinstance(text, str) else ""
+    shown = readable(text[:LETTERS]) if isinstance(text, str) else ""
     whole = characters if type(characters) is int else len(shown)
     return {
         "url": opened.url,
@@ -79,7 +79,7 @@ def _links(told: object) -> list[dict[str, str]]:
     """Read links of a page: its scripts may have put anything in their place."""
     pairs = told[:LINKS] if isinstance(told, list) else []
     return [
-        {"text": pair[0][:200], "url": pair[1]}
+        {"text": readable(pair[0][:200]), "url": readable(pair[1])}
         for pair in pairs
         if isinstance(pair, list)
         and len(pair) == 2

@@ -296,3 +296,16 @@ async def test_a_machine_without_a_browser_says_so(monkeypatch: pytest.MonkeyPat
 
     assert [each.failure.code for each in look.found if each.failure] == ["browser_unavailable"] * 2
     assert code(outcome) == "browser_unavailable"
+
+
+async def test_a_page_speaks_to_no_terminal() -> None:
+    html = """<title>a&#27;]0;owned&#7;b</title><pre>one&#27;[2Jtwo\tthree\nfour&#155;31m</pre>
+    <script>document.title = 'a\\x1b]0;owned\\x07b'; document.querySelector('pre').append('\\x9b31m\\x1b[A')</script>
+    <a href='/x'>go\\x1b</a><script>document.querySelector('a').textContent = 'go\\x1b[2J'</script>"""
+    async with serving(site({"/": page(html)})) as server:
+        outcome = await run("browser_navigate", web(server), url=server.url())
+
+    said = told(outcome)
+    every = said["title"] + said["text"] + said["links"][0]["text"]
+    assert not set(every) & {chr(code) for code in (*range(9), *range(11, 32), *range(127, 160))}
+    assert "two\tthree\nfour" in said["text"] and "\ufffd[2J" in said["links"][0]["text"]
