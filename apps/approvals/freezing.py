@@ -21,7 +21,8 @@ def approvals_freeze(environment: Environment, held: Q, *, at: datetime) -> int:
     waiting = Approval.objects.select_for_update().filter(environment=environment, state=State.REQUESTED).order_by("pk")
     met = set(waiting.filter(held).values_list("pk", flat=True)) if held else set()
     frozen = set(waiting.filter(frozen_at__isnull=False).values_list("pk", flat=True))
-    freezing, thawing = met - frozen, frozen - met
+    over = set(waiting.filter(frozen_at=None, expires_at__lte=at).values_list("pk", flat=True))  # left to the sweep
+    freezing, thawing = met - frozen - over, frozen - met
     rows = Approval.objects.filter(state=State.REQUESTED)
     rows.filter(pk__in=freezing).update(frozen_at=at, version=F("version") + 1)
     rows.filter(pk__in=thawing).update(

@@ -14,6 +14,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Q
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -24,10 +25,12 @@ from apps.approvals.errors import (
     ApprovalCancelledError,
     ApprovalClaimedError,
     ApprovalExpiredError,
+    ApprovalFrozenError,
     ApprovalNotAllowedError,
     ApprovalSupersededError,
     OwnRequestError,
 )
+from apps.approvals.freezing import approvals_freeze
 from apps.approvals.models import Approval, Grant
 from apps.approvals.running import CLAIM_WINDOW, approval_claim, approval_drifted, approval_finish
 from apps.approvals.selectors import approvals_pending, grants_for
@@ -55,6 +58,7 @@ FEW = 2  # requests, so that much happens to each
 TWICE = "a request was answered twice"
 LATE = "an answer counted after the deadline"
 OWN = "somebody allowed their own call"
+STOPPED = "something was allowed while it was stopped"
 CHANGED = "something ran that is not what was asked about"
 ENDED_GRANT = "a grant matched after its end"
 ASTRAY = "a row is not as the model says"
@@ -102,6 +106,7 @@ class LifeOfApprovals(RuleBasedStateMachine):
         self.now = START
         self.state: dict[UUID, State] = {}
         self.deadline: dict[UUID, datetime] = {}
+        self.frozen: dict[UUID, datetime] = {}
         self.decided_at: dict[UUID, datetime] = {}
         self.asked: dict[UUID, str] = {}
         self.taken: set[UUID] = set()
@@ -137,7 +142,7 @@ class LifeOfApprovals(RuleBasedStateMachine):
         ]
         again = self._ask(approval.argv[1], timeout_s, is_new=False)
         for pk in waiting:
-            if self.now >= self.deadline[pk]:
+            if not self._is_in_time(pk):
                 self._move(pk, State.EXPIRED)
             elif self.asked[pk] != self._content(approval.argv[1]):
                 self._move(pk, State.SUPERSEDED)
@@ -166,14 +171,18 @@ class LifeOfApprovals(RuleBasedStateMachine):
         except OwnRequestError:
             assert who == REQUESTER and decision is not Decision.DENY
             return
+        except ApprovalFrozenError:
+            assert approval.pk in self.frozen and decision is not Decision.DENY
+            return
         except ApprovalClaimedError as exc:  # what was sealed is gone: it had been answered before
             raise AssertionError(TWICE) from exc
         except REFUSALS:
-            assert before is not wanted and (before is not State.REQUESTED or self.now >= self.deadline[approval.pk])
+            assert before is not wanted and (before is not State.REQUESTED or not self._is_in_time(approval.pk))
             return
         assert before in {State.REQUESTED, wanted}, TWICE
-        assert before is wanted or self.now < self.deadline[approval.pk], LATE
+        assert before is wanted or self._is_in_time(approval.pk), LATE
         assert before is wanted or who != REQUESTER or decision is Decision.DENY, OWN
+        assert approval.pk not in self.frozen or decision is Decision.DENY, STOPPED
         assert answered.state == wanted
         if before is State.REQUESTED:
             self._move(approval.pk, wanted)
@@ -184,10 +193,23 @@ class LifeOfApprovals(RuleBasedStateMachine):
 
     @event()
     def sweep(self) -> None:
-        due = {pk for pk, state in self.state.items() if state is State.REQUESTED and self.deadline[pk] <= self.now}
+        due = {pk for pk in self._waiting() if not self._is_in_time(pk)}
         assert approvals_expire(self.now) == len(due), LATE
         for pk in due:
             self._move(pk, State.EXPIRED)
+
+    @event(is_stopped=(True, False))
+    def stop(self, is_stopped: bool) -> None:
+        """Press the kill switch, or lift it: the time of what waits stands still, and goes on where it stood."""
+        held = Q(agent="bot") if is_stopped else Q()
+        freezing = {pk for pk in self._waiting() if is_stopped and pk not in self.frozen and self._is_in_time(pk)}
+        assert approvals_freeze(self.environment, held, at=self.now) == len(freezing), ASTRAY
+        if is_stopped:
+            self.frozen |= dict.fromkeys(freezing, self.now)
+            return
+        for pk, since in self.frozen.items():
+            self.deadline[pk] += self.now - since
+        self.frozen.clear()
 
     @event(approval=APPROVALS, is_cancelled=(False, True))
     def withdraw(self, approval: Approval, is_cancelled: bool) -> None:
@@ -243,6 +265,12 @@ class LifeOfApprovals(RuleBasedStateMachine):
     def days_pass(self) -> None:
         self._let_pass(2 * 86_400)
 
+    def _waiting(self) -> list[UUID]:
+        return [pk for pk, state in self.state.items() if state is State.REQUESTED]
+
+    def _is_in_time(self, pk: UUID) -> bool:
+        return pk in self.frozen or self.now < self.deadline[pk]
+
     def _let_pass(self, seconds: int) -> None:
         self.now += timedelta(seconds=seconds)
         self._look_for_grants()
@@ -259,6 +287,9 @@ class LifeOfApprovals(RuleBasedStateMachine):
             assert approval.state == self.state[approval.pk], ASTRAY
             assert (approval.decided_at is None) == (approval.state == State.REQUESTED)
             assert (approval.claimed_at is not None) == (approval.pk in self.taken), ASTRAY
+            if approval.is_pending:
+                assert approval.expires_at == self.deadline[approval.pk], ASTRAY
+                assert approval.frozen_at == self.frozen.get(approval.pk), ASTRAY
             if approval.state not in ALLOWED and not approval.is_pending:
                 assert approval.sealed_action is None
 
@@ -325,6 +356,7 @@ class LifeOfApprovals(RuleBasedStateMachine):
         assert state in TRANSITIONS[self.state[pk]], ASTRAY
         self.state[pk] = state
         self.decided_at[pk] = self.now
+        self.frozen.pop(pk, None)
 
 
 def live(mind: Random, *, steps: int, events: Collection[str] = EVENTS) -> None:

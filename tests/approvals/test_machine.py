@@ -70,6 +70,12 @@ def no_grant_expiry(patch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @contextmanager
+def no_kill_switch(patch: pytest.MonkeyPatch) -> Iterator[None]:
+    patch.setattr(rules, "may_be_allowed", lambda approval: True)
+    yield
+
+
+@contextmanager
 def self_approval(patch: pytest.MonkeyPatch) -> Iterator[None]:
     patch.setattr(rules, "is_own", lambda approval, by: False)
     yield
@@ -83,8 +89,9 @@ def self_approval(patch: pytest.MonkeyPatch) -> Iterator[None]:
         (no_expiry_check, ("ask", "answer", "wait"), life.LATE),
         (no_grant_expiry, ("ask", "answer", "days_pass"), life.ENDED_GRANT),
         (self_approval, ("ask", "answer"), life.OWN),
+        (no_kill_switch, ("ask", "answer", "stop"), life.STOPPED),
     ],
-    ids=["no compare-and-set", "no binding", "no expiry check", "no grant expiry", "self-approval"],
+    ids=["no compare-and-set", "no binding", "no expiry check", "no grant expiry", "self-approval", "no kill switch"],
 )
 def test_the_machine_finds_that_a_rule_is_missing(
     missing: Any, events: tuple[str, ...], complaint: str, monkeypatch: pytest.MonkeyPatch
