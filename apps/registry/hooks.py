@@ -12,6 +12,7 @@ from apps.firewall.engine.dialect import dialect_named
 from apps.firewall.engine.names import NameMatcher, compile_names, normalize_name
 from apps.firewall.errors import FirewallError
 from apps.firewall.identifiers import new_id, show_id
+from apps.firewall.runtime.hook_runners.hiding import answer_without_secrets, failure_without_secrets
 from apps.firewall.runtime.hook_runners.webhook import Webhook, ask_webhook
 from apps.firewall.runtime.hook_runners.wire import EventName, event_json, event_name
 from apps.firewall.runtime.hook_runners.workers import HookWorkers, InstalledPlugin, PluginPlace
@@ -143,11 +144,13 @@ def target_of(hook: Hook) -> Target:
 
 def _place(hook: Hook) -> PluginPlace:
     settings = hook.settings
+    secrets = source_secrets(hook)
     return PluginPlace(
         entry_point=settings["entry_point"],
         folders=tuple(settings.get("scan_directories", ())),
         network=settings.get("network") is True,
-        config=fill_secrets(settings.get("config", {}), source_secrets(hook)),
+        config=fill_secrets(settings.get("config", {}), secrets),
+        secrets=tuple(secrets.values()),
     )
 
 
@@ -160,17 +163,23 @@ async def target_ask(
     workers: HookWorkers,
     resolve: Resolve = system_resolve,
 ) -> Any:
-    """Hand an event to a hook and return what it answers.
+    """Hand an event to a hook and return what it answers, without the secrets of its record in its words.
 
     Raises:
         HookFailedError, FirewallError.
     """
     name: EventName = event_name(event)
-    if isinstance(target, PluginPlace):
-        return await workers.ask(key, target, name, event_json(event))
-    return await ask_webhook(
-        target, name, event_json(event), call_id=event.call_id, time_limit_ms=limit_ms, resolve=resolve
-    )
+    secrets = target.secrets if isinstance(target, PluginPlace) else target.connection.sealed_texts
+    try:
+        if isinstance(target, PluginPlace):
+            answer = await workers.ask(key, target, name, event_json(event))
+        else:
+            answer = await ask_webhook(
+                target, name, event_json(event), call_id=event.call_id, time_limit_ms=limit_ms, resolve=resolve
+            )
+    except HookFailedError as exc:
+        raise failure_without_secrets(exc, secrets) from None
+    return answer_without_secrets(answer, secrets)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

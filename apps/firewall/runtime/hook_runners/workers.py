@@ -52,12 +52,14 @@ class PluginPlace:
         folders: absolute paths that `pip install --target` filled, searched after the interpreter's own packages.
         network: it has the server's network; otherwise none at all.
         config: what its record says for it, secrets in clear; with every event.
+        secrets: texts of these, which nothing that it says may say.
     """
 
     entry_point: str
     folders: tuple[str, ...] = ()
     network: bool = False
     config: JsonObject = field(default_factory=dict, repr=False)
+    secrets: tuple[str, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
