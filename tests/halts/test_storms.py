@@ -46,6 +46,10 @@ def pause(environment: Environment, agent: str = "ops-runner", *, after_s: int =
     return storm_pause(environment, agent, at=NOON + after_s * SECOND)
 
 
+def told_of(halt: Halt) -> list[Entry]:
+    return list(Entry.objects.filter(kind="kill_switch", changes__halt=halt.shown_id).order_by("seq"))
+
+
 def test_fewer_denials_pause_nobody(three: Environment, deny: Callable[..., None]) -> None:
     deny(2)
     assert pause(three) is None
@@ -55,12 +59,17 @@ def test_one_more_pauses_the_agent_and_is_on_record(three: Environment, deny: Ca
     deny(3)
     halt = pause(three)
     assert halt is not None
-    assert (halt.state, halt.scope, halt.name, halt.placed_by_label) == ("paused", "agent", "ops-runner", "storm breaker")
+    assert (halt.state, halt.scope, halt.name, halt.placed_by_label) == (
+        "paused",
+        "agent",
+        "ops-runner",
+        "storm breaker",
+    )
     assert "denied 3 times within 5 minutes" in told(halt)
-    [entry] = Entry.objects.filter(kind="kill_switch")
+    [entry] = told_of(halt)
     assert (entry.status, entry.agent, entry.changes["denials"]) == ("paused", "ops-runner", 3)
     assert pause(three, after_s=3600) == halt  # it holds until somebody lifts it, and is told once
-    assert Entry.objects.filter(kind="kill_switch").count() == 1
+    assert len(told_of(halt)) == 1
 
 
 def test_another_agent_and_what_was_long_ago_count_nowhere(three: Environment, deny: Callable[..., None]) -> None:
@@ -102,8 +111,8 @@ def test_one_click_lets_it_ask_again_and_denials_before_count_no_more(
     assert halt is not None
     halt_lift(halt, by=operator, at=NOON + 11 * SECOND)
     assert pause(three, after_s=12) is None
-    statuses = Entry.objects.filter(kind="kill_switch").order_by("seq").values_list("status", "actor")
-    assert list(statuses) == [("paused", "system"), ("lifted", operator.actor)]
+    statuses = [(entry.status, entry.actor) for entry in told_of(halt)]
+    assert statuses == [("paused", "system"), ("lifted", operator.actor)]
 
 
 def test_a_pause_stops_no_process_and_freezes_nothing(
