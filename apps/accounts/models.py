@@ -105,7 +105,8 @@ class ApiToken(models.Model):
         ordering: ClassVar = ["-created_at"]
 
     def __str__(self) -> str:
-        return self.name
+        """Name who did something with it: the person, and the token behind which they stood."""
+        return self.name if self.created_by is None else f"{self.created_by} (token {self.name})"
 
     @property
     def shown_id(self) -> str:

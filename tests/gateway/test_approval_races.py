@@ -5,7 +5,7 @@ import random
 import re
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -61,11 +61,16 @@ def by_page(url: str, user: Any, client_of: Callable[..., Client], stack: ExitSt
     def answer(shown_id: str, decision: str) -> Told:
         page = browser.post(f"/approvals/{shown_id}/resolve/", data={"decision": decision}, headers=headers)
         assert page.status_code in {200, 409}, page.text[:500]
-        found = re.search(r"(?:by |<b>)(Operator \d+) (?:at|was faster)", page.text)
+        found = re.search(r"(?:by |<b>)(Operator \d+)(?: \(token [^)]+\))? (?:at|was faster)", page.text)
         assert found, page.text[:2000]
         return Told(found[1])
 
     return answer
+
+
+def person(label: str) -> str:
+    """Tell who stood behind the token that answered."""
+    return label.partition(" (token ")[0]
 
 
 def by_rest(url: str, secret: str, stack: ExitStack) -> Answer:
@@ -78,11 +83,11 @@ def by_rest(url: str, secret: str, stack: ExitStack) -> Answer:
         got = client.post(f"/api/v1/approvals/{shown_id}/resolve", json={"decision": decision})
         body = got.json()
         if got.status_code == 200:
-            return Told(body["decided_by"], body["state"])
+            return Told(person(body["decided_by"]), body["state"])
         assert (got.status_code, body["code"]) == (409, "approval_already_decided"), body
         details = {each["path"]: each["message"] for each in body["details"]}
         assert details["decided_at"]
-        return Told(details["decided_by"], details["state"])
+        return Told(person(details["decided_by"]), details["state"])
 
     return answer
 
@@ -97,20 +102,21 @@ def by_socket(url: str, secret: str, stack: ExitStack) -> Answer:
         params = {"id": shown_id, "decision": decision}
         frame = {"type": "req", "id": shown_id, "method": "exec.approval.resolve", "params": params}
         socket.send(json.dumps(frame))
-        got = json.loads(socket.recv(timeout=WAIT_S))
+        while (got := json.loads(socket.recv(timeout=WAIT_S)))["type"] == "event":
+            continue  # what the others asked and answered
         if got["ok"]:
             assert got["payload"]["resolvedAtMs"]
-            return Told(got["payload"]["resolvedBy"])
+            return Told(person(got["payload"]["resolvedBy"]))
         assert got["error"]["code"] == "approval_already_decided", got
         details = {each["path"]: each["message"] for each in got["error"]["details"]}
         assert details["decided_at"]
-        return Told(details["decided_by"], details["state"])
+        return Told(person(details["decided_by"]), details["state"])
 
     return answer
 
 
 def token_of(user: Any) -> str:
-    """Give an operator a token; its answers carry the token's name, which is the operator's."""
+    """Give an operator a token; its answers carry the operator's name and the token's."""
     secret = f"oca_{secrets.token_hex(32)}"
     scopes = ["approvals_read", "approvals_resolve"]
     ApiToken.objects.create(name=str(user), secret_hash=hash_secret(secret), scopes=scopes, created_by=user)
@@ -208,4 +214,11 @@ def check_runs(calls: list[int]) -> None:
         for name in (f"n{number}" for number in calls)
         if (folder / name).exists()
     }
-    assert found == {name: ["ran"] for name in wanted}
+    assert found == {name: ["ran"] for name in wanted}, ends_of(allowed)
+
+
+def ends_of(approvals: Iterable[Approval]) -> list[tuple[str, str, str, Any]]:
+    """Tell how the calls went that did not end well."""
+    calls = {approval.call_id: approval.command for approval in approvals}
+    ends = Entry.objects.filter(call_id__in=calls, kind__in=["call_outcome", "denial"]).exclude(status="completed")
+    return [(calls[end.call_id], end.kind, end.status, end.error) for end in ends if end.call_id]

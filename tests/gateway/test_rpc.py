@@ -37,12 +37,20 @@ def over_http(client: httpx.Client) -> Call:
     return lambda method, params: client.post(f"/api/v1/rpc/{method}", json=params).json()
 
 
+def reply(socket: ClientConnection) -> dict[str, Any]:
+    """Read the next answer; events may come between answers."""
+    while True:
+        frame: dict[str, Any] = json.loads(socket.recv(timeout=20))
+        if frame["type"] == "res":
+            return frame
+
+
 def over_socket(socket: ClientConnection) -> Call:
     """Call over a socket; an error is what its frame says."""
 
     def make(method: str, params: dict[str, Any]) -> dict[str, Any]:
         socket.send(json.dumps({"type": "req", "id": "r1", "method": method, "params": params}))
-        frame = json.loads(socket.recv(timeout=20))
+        frame = reply(socket)
         assert (frame["type"], frame["id"]) == ("res", "r1")
         return dict(frame["payload"] if frame["ok"] else frame["error"])
 
@@ -199,10 +207,10 @@ def test_a_socket_answers_other_calls_while_one_waits(server: Server, token: Tok
             ("lists", "exec.approval.list", {}),
         ):
             socket.send(json.dumps({"type": "req", "id": identifier, "method": method, "params": params}))
-        assert json.loads(socket.recv(timeout=20))["id"] == "lists"
+        assert reply(socket)["id"] == "lists"
         assert eventually(lambda: Approval.objects.count() == 1)
         approval_resolve(Approval.objects.get(), decision="deny", by=operator, at=timezone.now())
-        assert json.loads(socket.recv(timeout=20))["payload"]["decision"] == "deny"
+        assert reply(socket)["payload"]["decision"] == "deny"
 
 
 def test_a_restart_keeps_what_waits_with_its_deadline(
@@ -294,9 +302,9 @@ def test_an_agent_without_commands_asks_nobody(server: Server, holder: Holder, a
 def test_a_frame_that_cannot_be_read_is_answered(server: Server, token: Token, text: str, code: str) -> None:
     with open_socket(server, token("calls_make")[1]) as socket:
         socket.send(text)
-        assert json.loads(socket.recv(timeout=20))["error"]["code"] == code
+        assert reply(socket)["error"]["code"] == code
         socket.send('{"type": "req", "id": "2", "method": "exec.approval.list"}')
-        assert json.loads(socket.recv(timeout=20))["ok"] is True
+        assert reply(socket)["ok"] is True
 
 
 def test_a_socket_without_a_token_is_closed(server: Server) -> None:
@@ -345,4 +353,4 @@ def test_who_waits_on_a_socket_hears_nothing_once_its_token_is_revoked(
         socket.send(json.dumps({"type": "req", "id": "2", "method": "exec.approval.waitDecision", "params": params}))
         token_revoke(row, by=admin, at=timezone.now())
         approval_resolve(Approval.objects.get(), decision="allow-once", by=operator, at=timezone.now())
-        assert json.loads(socket.recv(timeout=20))["error"]["code"] == "token_invalid"
+        assert reply(socket)["error"]["code"] == "token_invalid"
