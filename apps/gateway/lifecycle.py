@@ -24,8 +24,11 @@ from apps.gateway.queue.callbacks import Callbacks
 from apps.gateway.queue.cancelling import ASKED as CANCEL_ASKED
 from apps.gateway.queue.taking import Taker
 from apps.gateway.reviewing import Reviewer
+from apps.gateway.rpc.telling import Listeners
 from apps.gateway.tokens import Tokens
 from apps.gateway.tool_states import LiveToolStates
+from apps.gateway.untold import ENDED as CALL_UNTOLD
+from apps.gateway.untold import untold_tell
 from apps.gateway.wiring import (
     live_hooks_of_all,
     live_limits,
@@ -68,6 +71,7 @@ class Gateway:
     is_worker: bool = False
     sessions: McpSessions = field(default_factory=McpSessions)
     listings: Listings = field(default_factory=Listings)
+    listeners: Listeners = field(default_factory=Listeners)
     unsubscribe: Callable[[], None] = lambda: None
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
@@ -138,6 +142,7 @@ async def stop() -> None:
     if ending is None:
         return
     ending.unsubscribe()
+    ending.listeners.stop()
     for task in ending.tasks:
         task.cancel()
     await asyncio.gather(*ending.tasks, return_exceptions=True)
@@ -153,6 +158,7 @@ def hear(notice: Notice) -> None:
     current = _gateway
     if current is None:
         return
+    current.listeners.hear(notice)
     if notice.kind == RECONNECTED or notice.kind.startswith(PEOPLE):
         current.tokens.forget()
     if notice.kind == RECONNECTED or notice.kind.startswith(PUBLICATIONS):
@@ -174,6 +180,8 @@ def hear(notice: Notice) -> None:
     if notice.kind == SESSION_ENDED:
         closing = connections_end(notice.id, current.sessions)
         current.desk.background(_logged(closing, "end of a session's connections"))
+    if notice.kind in {"approval.resolved", CALL_UNTOLD} and not current.is_worker:
+        current.desk.background(_logged(untold_tell(current.hooks), "ends of calls for hooks"))
     if notice.kind == "approval.resolved" and not current.is_worker:
         with contextlib.suppress(ValueError):
             current.desk.background(current.desk.run_allowed(UUID(notice.id)))
@@ -209,7 +217,11 @@ async def _hold(current: Gateway) -> None:
 
 
 async def _sweep(current: Gateway) -> None:
-    await (current.desk.take_cancels() if current.is_worker else current.desk.sweep())
+    if current.is_worker:
+        await current.desk.take_cancels()
+        return
+    await current.desk.sweep()
+    await untold_tell(current.hooks)
 
 
 async def _logged(work: object, name: str) -> None:

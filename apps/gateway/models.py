@@ -171,6 +171,21 @@ class CallCancel(models.Model):
         return self.by
 
 
+class UntoldCall(models.Model):
+    """What after-hooks are to hear of a call that waits, should it end without running; taken once.
+
+    Args:
+        is_ended: it ended in the queue; else its approval says how it ended.
+    """
+
+    call_id = models.UUIDField(primary_key=True, editable=False)
+    sealed = models.BinaryField()
+    is_ended = models.BooleanField(default=False)
+
+    def __str__(self) -> str:
+        return str(self.call_id)
+
+
 class BackgroundCommand(models.Model):
     """A command that a call left running, or is about to: it belongs to its session, one process holds it.
 
@@ -181,6 +196,7 @@ class BackgroundCommand(models.Model):
         holder: boot of the process that holds it.
         output_begin, output_total: characters of its output before what is kept, and in all.
         polled: up to where polls have told of it.
+        reads_code: the program that runs what is written to it; empty for one that reads data.
         end_asked_code: why its end was asked for; empty while nobody did.
     """
 
@@ -205,6 +221,7 @@ class BackgroundCommand(models.Model):
     command = models.TextField()
     workdir = models.TextField(blank=True)
     has_terminal = models.BooleanField(default=False)
+    reads_code = models.TextField(default="a program", blank=True)
     time_limit_s = models.PositiveIntegerField()
 
     state = models.CharField(max_length=16, choices=State.choices)

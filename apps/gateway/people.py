@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.utils import timezone
 
 from apps.approvals.asking import usual_wait_s
@@ -16,17 +17,29 @@ from apps.approvals.services import approval_request
 from apps.approvals.states import Decision
 from apps.audit.drafts import EntryDecision
 from apps.firewall.engine.exec_policy import ExecVerdict
-from apps.firewall.runtime.call import Action, Asked, Call, Host, JsonObject, Judgement
+from apps.firewall.runtime.call import Action, Asked, Call, Host, JsonObject, Judgement, RefusedError
 from apps.firewall.runtime.hooks import ApprovalWish
 from apps.firewall.runtime.ports import ApprovalRequest, StandingGrant
+from apps.firewall.runtime.stages.halt import LAYER
 from apps.firewall.runtime.stages.host_env import asked_variables
 from apps.gateway.database import in_database
+from apps.gateway.untold import untold_keep
+from apps.halts.storms import CODE as PAUSED
+from apps.halts.storms import storm_pause
+from apps.halts.storms import told as pause_told
 from apps.registry.errors import RegistryError
 from apps.registry.models import Environment
 from apps.registry.selectors import environment_find
 
 HARMFUL = frozenset(
-    {"destructive", "download_to_shell", "pipe_to_shell", "secret_in_arguments", "writes_outside_workspace"}
+    {
+        "destructive",
+        "download_to_shell",
+        "look_alike",
+        "pipe_to_shell",
+        "secret_in_arguments",
+        "writes_outside_workspace",
+    }
 )
 TITLE_LETTERS = 200
 HOST_MARGIN_S = 5.0
@@ -95,6 +108,7 @@ def _use(grant: StandingGrant, call: Call) -> None:
 
 
 def _ask(request: ApprovalRequest) -> Asked:
+    _check_pause(request.call)
     wish = request.wish
     draft = _draft(request)
     if request.verdict is not None:
@@ -104,8 +118,22 @@ def _ask(request: ApprovalRequest) -> Asked:
     timeout_s = None if wish is None else wish.timeout_ms / 1000
     if request.call.host is not None:
         draft, timeout_s = _for_host(draft, request.call.host, timeout_s)
-    approval = approval_request(draft, at=timezone.now(), timeout_s=timeout_s)
+    with transaction.atomic():
+        approval = approval_request(draft, at=timezone.now(), timeout_s=timeout_s)
+        if approval.call_id == request.call.id:
+            untold_keep(
+                request.call, request.action.tool, release=request.snapshot.dialect, sensitive=request.sensitive
+            )
     return Asked(id=approval.pk, expires_at=approval.expires_at, call_id=approval.call_id)
+
+
+def _check_pause(call: Call) -> None:
+    """Ask nobody for an agent that people denied too often: nothing of it waits, and it hears so at once."""
+    pause = storm_pause(environment_named(call.environment), call.agent, at=timezone.now())
+    if pause is not None:
+        message = pause_told(pause)
+        judgement = Judgement(verdict="deny", layer=LAYER, rule=f"agent:{pause.name}", reason=message)
+        raise RefusedError(PAUSED, message, judgement)
 
 
 def _for_host(draft: ApprovalDraft, host: Host, timeout_s: float | None) -> tuple[ApprovalDraft, float]:
@@ -187,6 +215,7 @@ def _with_command(draft: ApprovalDraft, request: ApprovalRequest, verdict: ExecV
             *draft.evidence,
             *({"code": hint.code, "text": hint.text} for hint in (*verdict.evidence, *verdict.risks)),
         ],
+        parts=verdict.parts,
         warnings=[*([verdict.message] if verdict.outcome == "ask" else []), *_fallback(draft.fallback_rule)],
         decisions=[each for each in Decision if verdict.may_be_remembered or each != Decision.ALLOW_ALWAYS],
     )

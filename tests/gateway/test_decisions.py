@@ -190,7 +190,7 @@ def reload(server: Server) -> None:
 def eventually(claim: Callable[[], bool]) -> bool:
     import time
 
-    until = time.monotonic() + 5
+    until = time.monotonic() + 30
     while time.monotonic() < until:
         if claim():
             return True

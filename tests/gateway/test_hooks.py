@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -28,26 +28,12 @@ from apps.registry.models import Environment, Hook, HookFailure, HookTally, Plug
 from apps.registry.services import hook_create, hook_policy_save, hook_save, plugin_save
 from tests.firewall.runtime.hook_runners.packages import installed
 from tests.gateway.conftest import call, snapshot_with
+from tests.gateway.hooking import Hooking, echo, known, live
 from tests.gateway.server import Holder, Server
 from tests.gateway.test_decisions import eventually
 
 PACKAGE = Path(__file__).parents[2] / "docs" / "examples" / "hooks" / "package"
 KEY = "a-key-that-both-sides-know"
-CODE = """
-import os, time
-def before_tool_call(event):
-    do = event["params"]["command"].removeprefix("echo ")
-    if do == "raise": raise ValueError("ghp_" + "a1B2" * 9)
-    if do == "hang": time.sleep(600)
-    if do == "wrong": return "block"
-    if do == "huge": return {"blockReason": "x" * 5_000_000}
-    if do == "end": os._exit(1)
-    if do == "block": return {"block": True, "blockReason": "not this"}
-    if do == "other": return {"params": {"command": "echo another"}}
-
-def after_tool_call(event):
-    before_tool_call(event)
-"""
 
 
 @pytest.fixture
@@ -56,38 +42,15 @@ def plugin(environment: Environment) -> Plugin:
 
 
 @pytest.fixture
-def add(plugin: Plugin, server: Server, tmp_path: Path) -> Callable[..., Hook]:
-    """Add a hook, and wait until the server knows it."""
-
-    def make(code: str = CODE, **changes: Any) -> Hook:
-        name = changes.setdefault("name", "hook")
-        place = installed(tmp_path / name, code)
-        settings = {"entry_point": place.entry_point, "scan_directories": list(place.folders)}
-        given = {"event": "before_tool_call", "kind": "python_hook", "settings": settings}
-        return known(hook_create(plugin, **(given | changes)))
-
-    return make
-
-
-def known(hook: Hook) -> Hook:
-    assert eventually(lambda: hook.pk in live())
-    return hook
-
-
-def live() -> set[Any]:
-    found = gateway().hooks._hooks.get("production")
-    return set() if found is None else {each.id for each in found.hooks}
-
-
-def echo(agent: httpx.Client, word: str, **more: Any) -> Any:
-    return call(agent, "exec", {"command": f"echo {word}"}, **more).json()
+def add(plugin: Plugin, server: Server, tmp_path: Path) -> Hooking:
+    return Hooking(plugin, tmp_path)
 
 
 def failures(hook: Hook) -> list[tuple[str, str]]:
     return list(HookFailure.objects.filter(hook=hook).order_by("at").values_list("kind", "tool"))
 
 
-def test_a_plugin_blocks_rewrites_and_lets_pass(add: Callable[..., Hook], agent: httpx.Client, server: Server) -> None:
+def test_a_plugin_blocks_rewrites_and_lets_pass(add: Hooking, agent: httpx.Client, server: Server) -> None:
     hook = add()
 
     plain, other, blocked = [echo(agent, word) for word in ("plain", "other", "block")]
@@ -113,7 +76,7 @@ def before_tool_call(event):
 
 
 def test_a_plugin_goes_by_the_config_of_its_record_as_it_is_now(
-    add: Callable[..., Hook], agent: httpx.Client, tmp_path: Path
+    add: Hooking, agent: httpx.Client, tmp_path: Path
 ) -> None:
     place = installed(tmp_path / "hook", CONFIGURED)
     config = {"word": "first", "reason": "as set", "token": "made-up-token"}
@@ -130,9 +93,7 @@ def test_a_plugin_goes_by_the_config_of_its_record_as_it_is_now(
     assert "made-up-token" not in str(list(Hook.objects.values("settings")))
 
 
-def test_every_failure_of_a_before_hook_stops_the_call_and_is_kept(
-    add: Callable[..., Hook], agent: httpx.Client
-) -> None:
+def test_every_failure_of_a_before_hook_stops_the_call_and_is_kept(add: Hooking, agent: httpx.Client) -> None:
     hook = add(timeout_ms=3000)
     kinds = {"raise": "raised", "wrong": "wrong_answer", "huge": "huge_answer", "end": "ended", "hang": "hung"}
 
@@ -147,7 +108,7 @@ def test_every_failure_of_a_before_hook_stops_the_call_and_is_kept(
 
 
 def test_each_environment_says_whether_a_failing_hook_of_the_older_release_stops_calls(
-    add: Callable[..., Hook], agent: httpx.Client, environment: Environment, server: Server, holder: Holder
+    add: Hooking, agent: httpx.Client, environment: Environment, server: Server, holder: Holder
 ) -> None:
     holder.snapshot = snapshot_with(dialect="2026.2")
     add()
@@ -161,9 +122,7 @@ def test_each_environment_says_whether_a_failing_hook_of_the_older_release_stops
     assert eventually(lambda: echo(agent, "raise")["status"] == "denied")
 
 
-def test_failures_of_after_hooks_change_nothing_and_hold_up_nobody(
-    add: Callable[..., Hook], agent: httpx.Client
-) -> None:
+def test_failures_of_after_hooks_change_nothing_and_hold_up_nobody(add: Hooking, agent: httpx.Client) -> None:
     hanging = add(name="hanging", event="after_tool_call", timeout_ms=3000)
     seeing = add(
         "def after_tool_call(event): raise KeyError(event['toolName'])", name="seeing", event="after_tool_call"
@@ -176,7 +135,7 @@ def test_failures_of_after_hooks_change_nothing_and_hold_up_nobody(
     assert eventually(lambda: {kind for kind, _ in failures(hanging)} == {"raised", "hung"})
 
 
-def test_a_hook_that_is_switched_off_is_asked_no_more(add: Callable[..., Hook], agent: httpx.Client) -> None:
+def test_a_hook_that_is_switched_off_is_asked_no_more(add: Hooking, agent: httpx.Client) -> None:
     hook = add()
     assert echo(agent, "block")["status"] == "denied"
 
@@ -186,7 +145,7 @@ def test_a_hook_that_is_switched_off_is_asked_no_more(add: Callable[..., Hook], 
     assert echo(agent, "block")["status"] == "completed"
 
 
-def test_a_hook_hears_only_of_the_tools_that_it_names(add: Callable[..., Hook], agent: httpx.Client) -> None:
+def test_a_hook_hears_only_of_the_tools_that_it_names(add: Hooking, agent: httpx.Client) -> None:
     add(tools=["read"])
 
     assert echo(agent, "block")["status"] == "completed"
@@ -194,7 +153,7 @@ def test_a_hook_hears_only_of_the_tools_that_it_names(add: Callable[..., Hook], 
 
 @pytest.mark.unhurried
 def test_the_package_of_the_documentation_does_what_it_says(
-    add: Callable[..., Hook], plugin: Plugin, agent: httpx.Client, tmp_path: Path, operator: Any
+    add: Hooking, plugin: Plugin, agent: httpx.Client, tmp_path: Path, operator: Any
 ) -> None:
     packages, package = tmp_path / "packages", tmp_path / "package"
     subprocess.run(["cp", "-r", str(PACKAGE), str(package)], check=True)
@@ -291,7 +250,7 @@ def webhook(url: str, **changes: Any) -> dict[str, Any]:
     ],
 )
 def test_a_webhook_decides_only_with_a_whole_signed_answer_in_time(
-    add: Callable[..., Hook], agent: httpx.Client, path: str, code: str, kind: str
+    add: Hooking, agent: httpx.Client, path: str, code: str, kind: str
 ) -> None:
     with hook_server() as url:
         hook = add(timeout_ms=2000, **webhook(url + path))
@@ -301,13 +260,13 @@ def test_a_webhook_decides_only_with_a_whole_signed_answer_in_time(
     assert [each for each, _ in failures(hook)] == ([kind] if kind else [])
 
 
-def test_a_webhook_that_says_nothing_against_it_lets_a_call_pass(add: Callable[..., Hook], agent: httpx.Client) -> None:
+def test_a_webhook_that_says_nothing_against_it_lets_a_call_pass(add: Hooking, agent: httpx.Client) -> None:
     with hook_server() as url:
         add(**webhook(url + "/"))
         assert echo(agent, "plain")["status"] == "completed"
 
 
-def test_a_webhook_may_not_lead_into_a_private_network(add: Callable[..., Hook], agent: httpx.Client) -> None:
+def test_a_webhook_may_not_lead_into_a_private_network(add: Hooking, agent: httpx.Client) -> None:
     with hook_server() as url:
         hook = add(**webhook(url + "/", allow_networks=[]))
         assert echo(agent, "plain")["error"]["code"] == "hook_failed"

@@ -20,9 +20,9 @@ from apps.firewall.runtime.call import Action, Call, CallResult, Host
 from apps.gateway.database import in_database
 from apps.gateway.lifecycle import Gateway
 from apps.gateway.openclaw.reading import WAIT_LIMIT_MS, Asked, gateway_of, read_asked
+from apps.gateway.refusals import REFUSALS
 from apps.gateway.runtime_api.http import Request
 from apps.gateway.runtime_api.reading import query_number
-from apps.gateway.runtime_api.recorded import REFUSALS
 from apps.gateway.tokens import TokenGrant
 from apps.openclaw_gateways.calls import (
     call_close,

@@ -15,11 +15,12 @@ from apps.audit.chain import storable
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.services import entry_record
 from apps.events.notices import announce
-from apps.firewall.runtime.call import Action, Call
+from apps.firewall.runtime.call import Action, Call, error_object
 from apps.gateway.errors import QueueFullError
 from apps.gateway.models import AsyncCall
 from apps.gateway.queue.bell import bell
 from apps.gateway.queue.sealing import Waiting, sealed_action, sealed_callback, unsealed_action
+from apps.gateway.untold import untold_end
 from apps.keys.errors import KeyFailureError
 from apps.registry.models import Environment
 
@@ -143,7 +144,11 @@ def call_close(row: AsyncCall, outcome: str, *, code: str, message: str, at: dat
     Raises:
         AuditUnavailableError: the ledger refuses; the call stays as it is.
     """
-    entry = _closing_entry(row, outcome, {"code": code, "message": message, "details": []}, at)
+    error = error_object(code, message)
+    waiting = _opened(row)
+    entry = _closing_entry(row, waiting, outcome, error, at)
+    if waiting is not None:
+        untold_end(waiting.action, release=row.environment.dialect, sensitive=waiting.sensitive, error=error)
     _done(row, outcome, code, at)
     entry_record(entry)
 
@@ -217,8 +222,9 @@ def _opened(row: AsyncCall) -> Waiting | None:
         return None
 
 
-def _closing_entry(row: AsyncCall, outcome: str, error: dict[str, Any], at: datetime) -> EntryDraft:
-    waiting = _opened(row)
+def _closing_entry(
+    row: AsyncCall, waiting: Waiting | None, outcome: str, error: dict[str, Any], at: datetime
+) -> EntryDraft:
     return EntryDraft(
         kind=EntryKind.CALL_OUTCOME,
         actor=row.actor or "system",

@@ -3,19 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from apps.approvals.models import Approval
 from apps.approvals.selectors import approval_of_call
 from apps.audit.rows import CallRecord
 from apps.firewall.identifiers import show_id
 from apps.firewall.runtime.results import shown_of
+from apps.gateway.refusals import refusal_of
 
 METADATA = ("characters", "shown", "truncated", "size_bytes", "masked", "media")
-REFUSALS = {
-    "denied": "a person denied it",
-    "expired": "nobody answered in time, which counts as denied",
-    "cancelled": "the request was withdrawn",
-    "superseded": "the request could not be answered as it stood any more, ask again",
-}
 
 
 def recorded(record: CallRecord) -> dict[str, Any]:
@@ -25,7 +19,7 @@ def recorded(record: CallRecord) -> dict[str, Any]:
         "id": show_id("call", record.id),
         "status": "denied" if _is_refusal(record) else record.status,
         "result": _shown(record.result, facts),
-        "error": record.error or _refusal(approval_of_call(record.id)),
+        "error": record.error or refusal_of(approval_of_call(record.id)),
         "duration_ms": record.duration_ms,
         "decision": {"verdict": record.decision, "reason": record.reason},
         **told_of(facts),
@@ -57,12 +51,3 @@ def _is_refusal(record: CallRecord) -> bool:
     return record.status in {"expired", "superseded"} or (
         record.status == "cancelled" and record.approval_state == "cancelled"
     )
-
-
-def _refusal(approval: Approval | None) -> dict[str, Any] | None:
-    if approval is None or approval.state not in REFUSALS:
-        return None
-    message = REFUSALS[approval.state]
-    if approval.decision_reason:
-        message = f"{message}: {approval.decision_reason}"
-    return {"code": f"approval_{approval.state}", "message": message, "details": []}
