@@ -52,6 +52,7 @@ PHASES: dict[str, tuple[Promise, str]] = {
     "limits": (_("Limits"), ""),
     "before_hooks": (_("Hooks"), ""),
     "check_again": (_("Check of what hooks changed"), ""),
+    "command_input": (_("Input of a command"), ""),
     "sandbox": (_("Sandbox"), ""),
     "approval": (_("Approval"), ""),
     "approval_wait": (_("Approval wait"), "wait"),

@@ -18,6 +18,7 @@ from apps.firewall.runtime.hooks import ApprovalWish, Hook, HookReport, Rewrites
 from apps.firewall.runtime.limits.port import Limits, NoLimits
 from apps.firewall.runtime.results import ResultRules
 from apps.firewall.runtime.sessions import SessionPlace, SessionState
+from apps.firewall.tools.background.ports import KeptCommand
 from apps.firewall.tools.progress import Progress
 from apps.firewall.tools.running import ToolOutcome
 
@@ -200,6 +201,9 @@ class Executor(Protocol):
         Raises:
             FirewallError: one of them cannot be read.
         """
+
+    async def command_kept(self, call: Call, session_id: str) -> KeptCommand | None:
+        """Find a background command that a call may see; None where there is none."""
 
     async def run(self, action: Action, tool: ToolEntry) -> ToolOutcome:
         """Run an action of a tool; cancelling it ends every process of it first."""

@@ -19,6 +19,7 @@ from apps.firewall.runtime.halts.matching import Halt, aim_of, halt_for
 from apps.firewall.runtime.hooks import Hook, HookReport, Rewrites
 from apps.firewall.runtime.ports import ApprovalRequest, Note, Ports, Standing, StandingGrant
 from apps.firewall.runtime.sessions import SessionName, SessionPlace, SessionState
+from apps.firewall.tools.background.ports import KeptCommand
 from apps.firewall.tools.running import ToolOutcome
 
 T = TypeVar("T")
@@ -113,6 +114,7 @@ class FakeExecutor:
     files: FileSystem = field(default_factory=FakeFiles)
     content: str = "sha256:0"
     actions: list[Action] = field(default_factory=list)
+    commands: dict[str, KeptCommand] = field(default_factory=dict)
 
     def runs(self, tool: ToolEntry) -> bool:
         return tool.name in self.tools
@@ -128,6 +130,9 @@ class FakeExecutor:
 
     def identities(self, executable: str, argv: Sequence[str], cwd: str) -> dict[str, str]:  # noqa: ARG002
         return {executable: self.content}
+
+    async def command_kept(self, call: Call, session_id: str) -> KeptCommand | None:  # noqa: ARG002
+        return self.commands.get(session_id)
 
     async def run(self, action: Action, tool: ToolEntry) -> ToolOutcome:  # noqa: ARG002
         self.actions.append(action)

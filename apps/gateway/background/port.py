@@ -10,7 +10,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from apps.firewall.identifiers import read_id, show_id
-from apps.firewall.runtime.call import Action
+from apps.firewall.runtime.call import Action, Call
 from apps.firewall.tools.background.held import HeldCommand
 from apps.firewall.tools.background.ports import (
     Background,
@@ -56,6 +56,14 @@ class Keeping:
     def commands(self, action: Action) -> Commands:
         return _OfSession(self._holder, action)
 
+    async def command(self, call: Call, session_id: str) -> KeptCommand | None:
+        asker = await in_database(asker_of, call)
+        try:
+            command_id = read_id("proc", session_id)
+        except ValueError:
+            return None
+        return None if asker is None else await in_database(command_read, asker, command_id, at=timezone.now())
+
 
 class _Leave:
     """Fills `Background` for one call."""
@@ -95,7 +103,7 @@ class _OfSession:
         self._action = action
 
     async def listed(self) -> Sequence[KeptCommand]:
-        asker = await in_database(asker_of, self._action)
+        asker = await in_database(asker_of, self._action.call())
         return [] if asker is None else await in_database(commands_of_asker, asker, at=timezone.now())
 
     async def found(self, session_id: str) -> KeptCommand:
@@ -160,7 +168,7 @@ class _OfSession:
         await in_database(commands_forget, asker, command_id)
 
     async def _asked(self, session_id: str) -> tuple[Asker, UUID]:
-        asker = await in_database(asker_of, self._action)
+        asker = await in_database(asker_of, self._action.call())
         try:
             command_id = read_id("proc", session_id)
         except ValueError:

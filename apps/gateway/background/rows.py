@@ -11,8 +11,9 @@ from django.db import connection, transaction
 from apps.audit.chain import storable_text
 from apps.events.notices import announce
 from apps.firewall.engine.dialect import dialect_named
+from apps.firewall.engine.exec_policy.inputs import reads_code
 from apps.firewall.redaction import mask_text
-from apps.firewall.runtime.call import Action
+from apps.firewall.runtime.call import Action, Call
 from apps.firewall.runtime.sessions import place_of
 from apps.firewall.tools.background.ports import Terms
 from apps.firewall.tools.background.view import View
@@ -37,10 +38,10 @@ class Asker:
     family: str
 
 
-def session_of(action: Action) -> Session | None:
+def session_of(call: Call) -> Session | None:
     """Find the session of a call."""
-    environment = environment_named(action.environment)
-    place = place_of(action.call(), dialect_named(environment.dialect))
+    environment = environment_named(call.environment)
+    place = place_of(call, dialect_named(environment.dialect))
     if place is None:
         return None
     return Session.objects.filter(environment=environment, agent=place.name.agent, key=place.name.key).first()
@@ -57,9 +58,9 @@ def family_of(session: Session) -> str:
     return key
 
 
-def asker_of(action: Action) -> Asker | None:
+def asker_of(call: Call) -> Asker | None:
     """Tell whose commands a call may see; None for one without a session, which may see none."""
-    session = session_of(action)
+    session = session_of(call)
     return None if session is None else Asker(session.environment_id, session.agent, family_of(session))
 
 
@@ -70,10 +71,10 @@ def command_reserve(action: Action, terms: Terms, *, holder: UUID, at: datetime)
         TooManyCommandsError: as many run as may, of this session or in all.
         CommandLostError: the session is gone, or was ended.
     """
-    session = session_of(action)
+    call = action.call()
+    session = session_of(call)
     if session is None or not session.is_open:
         raise CommandLostError("the session of this call takes no commands")
-    call = action.call()
     with transaction.atomic():
         _check_room(session)
         BackgroundCommand.objects.create(
@@ -92,6 +93,7 @@ def command_reserve(action: Action, terms: Terms, *, holder: UUID, at: datetime)
             command=_shown(str(action.params.get("command", ""))),
             workdir=storable_text(str(action.params.get("workdir") or "")),
             has_terminal=terms.has_terminal,
+            reads_code=reads_code([*(action.argv or ["sh"])[:1], action.executable]),
             time_limit_s=terms.time_limit_s,
             state=State.STARTING,
             holder=holder,

@@ -96,5 +96,6 @@ def _kept(row: BackgroundCommand, view: View, at: datetime) -> KeptCommand:
         signal=row.signal,
         error={"code": row.error_code, "message": row.error_message} if row.error_code else None,
         view=view,
+        reads_code=row.reads_code,
         accepts_input=row.is_open and row.accepts_input,
     )

@@ -4,9 +4,10 @@ import sys
 from dataclasses import replace
 
 from apps.firewall.engine.source import ToolEntry
-from apps.firewall.runtime.call import Action
+from apps.firewall.runtime.call import Action, Call
 from apps.firewall.runtime.executors.keeping import CommandKeeper
 from apps.firewall.sandbox.levels import offer
+from apps.firewall.tools.background.ports import KeptCommand
 from apps.firewall.tools.catalog import BUILTINS
 from apps.firewall.tools.definition import SandboxNeeds
 from apps.firewall.tools.executors import BuiltinExecutor, ToolExecutor
@@ -40,6 +41,10 @@ class BuiltinRunner:
             SandboxRefusedError: it cannot.
         """
         self._terms(tool.name)
+
+    async def command_kept(self, call: Call, session_id: str) -> KeptCommand | None:
+        """Find a background command that a call may see; None where there is none."""
+        return None if self._keeper is None else await self._keeper.command(call, session_id)
 
     async def run(
         self,

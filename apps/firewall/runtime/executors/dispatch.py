@@ -4,10 +4,12 @@ from collections.abc import Iterable, Sequence
 
 from apps.firewall.engine.source import ToolEntry
 from apps.firewall.runtime.call import Action, Call, JsonObject
+from apps.firewall.runtime.executors.builtin import BuiltinRunner
 from apps.firewall.runtime.executors.identifying import identities
 from apps.firewall.runtime.executors.runner import ConfiningRunner, Runner
 from apps.firewall.runtime.executors.sendable import sendable
 from apps.firewall.runtime.executors.workspaces import HostFiles, Workspaces
+from apps.firewall.tools.background.ports import KeptCommand
 from apps.firewall.tools.catalog import BUILTINS
 from apps.firewall.tools.executors import (
     BuiltinExecutor,
@@ -42,6 +44,10 @@ class Executors:
 
     def identities(self, executable: str, argv: Sequence[str], cwd: str) -> dict[str, str]:
         return identities(executable, argv, cwd)
+
+    async def command_kept(self, call: Call, session_id: str) -> KeptCommand | None:
+        runner = self._runners.get(BuiltinExecutor.kind)
+        return await runner.command_kept(call, session_id) if isinstance(runner, BuiltinRunner) else None
 
     async def run(self, action: Action, tool: ToolEntry) -> ToolOutcome:
         picked = self._pick(tool)

@@ -7,6 +7,7 @@ from typing import Protocol
 from apps.firewall.engine.source import ToolEntry
 from apps.firewall.runtime.call import Action, Call, JsonObject
 from apps.firewall.runtime.executors.sendable import sendable
+from apps.firewall.tools.background.ports import KeptCommand
 from apps.firewall.tools.running import ToolOutcome
 
 SERVER_STOPPED = {
@@ -58,6 +59,9 @@ class Elsewhere:
 
     def identities(self, executable: str, argv: Sequence[str], cwd: str) -> dict[str, str]:  # noqa: ARG002
         return {}
+
+    async def command_kept(self, call: Call, session_id: str) -> KeptCommand | None:  # noqa: ARG002
+        return None
 
     async def run(self, action: Action, tool: ToolEntry) -> ToolOutcome:  # noqa: ARG002
         try:

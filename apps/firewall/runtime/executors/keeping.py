@@ -2,8 +2,8 @@
 
 from typing import Protocol
 
-from apps.firewall.runtime.call import Action
-from apps.firewall.tools.background.ports import Background, Commands
+from apps.firewall.runtime.call import Action, Call
+from apps.firewall.tools.background.ports import Background, Commands, KeptCommand
 
 
 class CommandKeeper(Protocol):
@@ -14,3 +14,6 @@ class CommandKeeper(Protocol):
 
     def commands(self, action: Action) -> Commands:
         """Give the kept commands of the session of a call."""
+
+    async def command(self, call: Call, session_id: str) -> KeptCommand | None:
+        """Find one of them; None where there is none."""

@@ -12,6 +12,7 @@ from apps.firewall.runtime.stages.after_hooks import after_hooks_stage
 from apps.firewall.runtime.stages.approval import approval_stage
 from apps.firewall.runtime.stages.before_hooks import before_hooks_stage
 from apps.firewall.runtime.stages.checks import check_again_stage
+from apps.firewall.runtime.stages.command_input import command_input_stage
 from apps.firewall.runtime.stages.content import content_result_stage, content_stage
 from apps.firewall.runtime.stages.decide import decide_stage
 from apps.firewall.runtime.stages.execute import execute_stage
@@ -50,6 +51,7 @@ STAGES: tuple[Stage, ...] = (
     Stage("limits", limits_stage),
     Stage("before_hooks", before_hooks_stage),
     Stage("check_again", check_again_stage),
+    Stage("command_input", command_input_stage),
     Stage("halt_ask", halt_ask_stage),
     Stage("sandbox", sandbox_stage),
     Stage("approval", approval_stage),

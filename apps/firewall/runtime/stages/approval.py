@@ -2,27 +2,29 @@
 
 import asyncio
 from dataclasses import asdict, replace
-from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from apps.firewall.engine.dialect import dialect_named
-from apps.firewall.engine.exec_policy import Where, judge
+from apps.firewall.engine.exec_policy import judge
 from apps.firewall.engine.exec_policy.unanswered import runs_unanswered
 from apps.firewall.engine.source import ToolEntry
 from apps.firewall.identifiers import show_id
 from apps.firewall.runtime.call import Action, Judgement
 from apps.firewall.runtime.hooks import ApprovalWish
 from apps.firewall.runtime.ports import ApprovalRequest
+from apps.firewall.runtime.stages import command_input, halt
 from apps.firewall.runtime.stages.at_host import judge_at_host, workdir_at_host
 from apps.firewall.runtime.stages.background import command_timing
 from apps.firewall.runtime.stages.binding import changed_parts, policy_digest
 from apps.firewall.runtime.stages.command_lists import check_command_lists, takes_command
 from apps.firewall.runtime.stages.command_rules import command_rules
-from apps.firewall.runtime.stages.halt import ASKER, LAYER
 from apps.firewall.runtime.stages.host_env import asked_variables, command_environment
+from apps.firewall.runtime.stages.place import place_of_command
 from apps.firewall.runtime.stages.run import Run
 from apps.firewall.shell import read_line
-from apps.firewall.tools.builtin.exec import PATH
+
+ASKERS: Final = {each.ASKER: each.LAYER for each in (command_input, halt)}
+"""Who asks beside plugins -> the layer that it speaks for."""
 
 
 async def approval_stage(run: Run) -> None:
@@ -50,17 +52,11 @@ async def approval_stage(run: Run) -> None:
 async def _judge_command(run: Run, tool: ToolEntry) -> None:
     assert run.snapshot is not None  # noqa: S101 - the stage before
     call, executor = run.call, run.ports.executor
-    cwd = executor.workdir(call, call.params)
+    where = place_of_command(executor, call)
     variables = asked_variables(call.params)
     # Who said "always" to a command saw no variables, which may make another command of it.
     grants = [] if variables else await run.ports.approvals.grants(call, tool.name)
     rules = command_rules(run, tool, [grant.entry for grant in grants])
-    where = Where(
-        cwd=cwd,
-        workspace=executor.workspace(call),
-        home=str(Path.home()),
-        search_path=tuple(PATH.split(":")),
-    )
     verdict = judge(read_line(call.params["command"]), rules, files=executor.files, where=where)
     if verdict.outcome == "deny":
         raise run.refuse(verdict.reason, verdict.message, layer="exec_policy", rule=rules.security_from)
@@ -69,11 +65,11 @@ async def _judge_command(run: Run, tool: ToolEntry) -> None:
     run.fallback_rule = rules.ask_fallback_from if runs_unanswered(verdict, rules) and not variables else ""
     # In a thread: reading whole files must not hold up other calls.
     words = (*verdict.argv, *verdict.bound)
-    files = await asyncio.to_thread(executor.identities, verdict.executable, words, cwd)
+    files = await asyncio.to_thread(executor.identities, verdict.executable, words, where.cwd)
     env = command_environment(dialect_named(run.snapshot.dialect), call.params, where.workspace)
     timing = command_timing(run)
     run.action = _action(
-        run, argv=list(verdict.argv), executable=verdict.executable, cwd=cwd, files=files, env=env, timing=timing
+        run, argv=list(verdict.argv), executable=verdict.executable, cwd=where.cwd, files=files, env=env, timing=timing
     )
     if verdict.is_granted and verdict.outcome == "run" and call.deferral is None:  # else it counts when it is taken
         for grant in grants:
@@ -148,8 +144,7 @@ async def _ask_for_plugin(run: Run, wish: ApprovalWish) -> None:
             await approvals.use(grant, run.call)
             return
     reason = wish.description or wish.title or f"the plugin `{wish.plugin}` wants a person asked"
-    layer = LAYER if wish.plugin == ASKER else "hooks"
-    await _ask(run, Judgement(verdict="ask", layer=layer, rule=wish.plugin, reason=reason))
+    await _ask(run, Judgement(verdict="ask", layer=ASKERS.get(wish.plugin, "hooks"), rule=wish.plugin, reason=reason))
 
 
 async def _ask(run: Run, judgement: Judgement) -> None:

@@ -77,6 +77,7 @@ class KeptCommand:
         error: `{"code", "message"}`, where it did not end by itself.
         view: what it said; empty in lists, but for the last lines.
         accepts_input: something may be written to it.
+        reads_code: the program that runs what is written to it; empty for one that reads data.
     """
 
     session_id: str
@@ -91,6 +92,7 @@ class KeptCommand:
     error: dict[str, str] | None = None
     view: View = field(default_factory=View)
     accepts_input: bool = False
+    reads_code: str = ""
 
 
 class Commands(Protocol):
