@@ -10,6 +10,7 @@ from apps.audit.history import PastCommand, past_commands, sender_is_known
 
 HOSTS_LIMIT: Final = 5
 TEXT_LIMIT: Final = 120
+VERB: Final = re.compile(r"[a-z]{1,24}(-[a-z]{1,24}){0,3}")
 Hint = dict[str, Any]
 
 
@@ -51,9 +52,9 @@ def _shape(past: Sequence[PastCommand], shape: str) -> list[Hint]:
 
 
 def shape_of(command: str) -> str:
-    """Tell the shape of a line: its program and, where that is none of its options, the first argument."""
+    """Tell the shape of a line: its program, and the verb that follows where one does."""
     words = command.split(maxsplit=2)[:2]
-    return " ".join(word for at, word in enumerate(words) if at == 0 or not word.startswith("-"))[:TEXT_LIMIT]
+    return " ".join(word for at, word in enumerate(words) if at == 0 or VERB.fullmatch(word))[:TEXT_LIMIT]
 
 
 def _of_the_sender(draft: ApprovalDraft, at: datetime) -> list[Hint]:

@@ -8,11 +8,13 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.console.forms import ConsoleForm
 from apps.console.policy_forms import NamesField, names_wanted
+from apps.console.safe_bin_profiles import ProfilesField, profiles_wanted
 from apps.policies.models import ElevatedLevel, ExecAsk, ExecHost, ExecMode, ExecSecurity
 
 YES_OR_NO: Final = (("yes", _("Yes")), ("no", _("No")))
 OF_TRUTH: Final[Mapping[Any, str]] = {True: "yes", False: "no", None: ""}
 LISTS: Final = ("safe_bins", "safe_bin_trusted_dirs")
+PROFILES: Final = "safe_bin_profiles"
 LINES_LIMIT: Final = 2000
 
 
@@ -66,15 +68,19 @@ class ExecForm(PartForm):
     ask = _words(_("Ask"), ExecAsk.choices)
     strict_inline_eval = _words(_("Ask for code in arguments"), YES_OR_NO)
     safe_bins = NamesField(label=_("Safe programs"))
+    safe_bin_profiles = ProfilesField(label=_("Argument profiles of safe programs"))
     safe_bin_trusted_dirs = NamesField(label=_("Folders of safe programs"))
 
     @classmethod
     def initial_of(cls, record: Any) -> dict[str, Any]:
-        return super().initial_of(record) | {name: getattr(record, name, None) for name in LISTS}
+        return super().initial_of(record) | {name: getattr(record, name, None) for name in (*LISTS, PROFILES)}
 
     def changes(self, record: Any) -> dict[str, Any]:
         lists = {name: self.cleaned_data[name] for name in LISTS if name in self.data}
-        return super().changes(record) | names_wanted(record, lists)
+        wanted = super().changes(record) | names_wanted(record, lists)
+        if PROFILES in self.data:
+            wanted[PROFILES] = profiles_wanted(record, self.cleaned_data[PROFILES])
+        return wanted
 
 
 class ApprovalsForm(PartForm):

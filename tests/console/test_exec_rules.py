@@ -125,3 +125,84 @@ def test_each_agent_is_shown_with_the_setting_that_decided(client_of: ClientOf, 
     approvals_agent_create(published, "ops-runner", by=admin, security="deny")
     text = client_of(admin).get("/agents/ops-runner/exec/").content.decode()
     assert "execApprovals.agents.ops-runner.security" in text
+
+
+PROFILES = "jq: words 0-1, values -f --arg, switches -r\n\nwc:\npython3: words 1, denied -c"
+
+
+def save_profiles(client: Client, settings: ExecSettings, text: str, bins: str = "jq") -> Any:
+    settings.refresh_from_db()
+    values = {"part": "exec", "version": str(settings.version), "safe_bins": bins, "safe_bin_profiles": text}
+    return client.post(PAGE, values)
+
+
+def test_profiles_of_safe_programs_are_written_one_a_line(client_of: ClientOf, published: Any, admin: Any) -> None:
+    settings = _global(published) or exec_settings_create(published, by=admin)
+    client = client_of(admin)
+    assert save_profiles(client, settings, PROFILES).status_code == 302
+    settings.refresh_from_db()
+    assert settings.safe_bin_profiles == {
+        "jq": {
+            "minPositional": 0,
+            "maxPositional": 1,
+            "allowedValueFlags": ["-f", "--arg"],
+            "allowedBooleanFlags": ["-r"],
+        },
+        "wc": {},
+        "python3": {"minPositional": 1, "maxPositional": 1, "deniedFlags": ["-c"]},
+    }
+    text = client.get(PAGE).content.decode()
+    assert "jq: words 0-1, values -f --arg, switches -r\nwc:\npython3: words 1-1, denied -c" in text
+    assert save_profiles(client, settings, "").status_code == 302
+    settings.refresh_from_db()
+    assert settings.safe_bin_profiles is None
+
+
+def test_a_number_of_words_may_have_no_end(client_of: ClientOf, published: Any, admin: Any) -> None:
+    settings = _global(published) or exec_settings_create(published, by=admin)
+    assert save_profiles(client_of(admin), settings, "jq: words 2-").status_code == 302
+    settings.refresh_from_db()
+    assert settings.safe_bin_profiles == {"jq": {"minPositional": 2}}
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("jq words 1", "No program before a colon: jq words 1"),
+        (": words 1", "No program before a colon"),
+        ("jq: words 2-1", "Not a number of words, such as 0-2: words 2-1"),
+        ("jq: words 1001", "Not a number of words"),
+        ("jq: words", "Not words, values, switches or denied: words"),
+        ("jq: allow -r", "Not words, values, switches or denied: allow -r"),
+        ("jq: values -r\njq: words 1", "Named twice: jq"),
+        ("jq: <script>", "&lt;script&gt;"),
+    ],
+)
+def test_a_profile_that_says_nothing_known_is_refused_beside_its_field(
+    line: str, told: str, client_of: ClientOf, published: Any, admin: Any
+) -> None:
+    settings = _global(published) or exec_settings_create(published, by=admin)
+    answer = save_profiles(client_of(admin), settings, line)
+    assert answer.status_code == 422
+    assert told in answer.content.decode()
+    assert 'id="id_exec_safe_bin_profiles"' in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("profile", "told"),
+    [
+        ("", "runs code: without a hardened profile"),
+        ("python3: switches -c", "its profile is not hardened"),
+        ("python3: words 0-1", ""),
+    ],
+)
+def test_what_no_profile_covers_is_named_beside_the_programs(
+    profile: str, told: str, client_of: ClientOf, published: Any, admin: Any
+) -> None:
+    settings = _global(published) or exec_settings_create(published, by=admin)
+    client = client_of(admin)
+    assert save_profiles(client, settings, profile, bins="python3\nmytool").status_code == 302
+    text = client.get(PAGE).content.decode()
+    field = text.split('id="id_exec_safe_bins"', 1)[1].split('id="id_exec_safe_bin_profiles"', 1)[0]
+    assert "`mytool` has no argument profile" in field
+    assert (told in field) if told else "runs code" not in field
