@@ -1,11 +1,14 @@
 """`wss …/api/v1/rpc`: many calls over one socket, each answered when its answer is there.
 
 Frames are OpenClaw's: a call is `{"type": "req", "id", "method", "params"}`, its answer
-`{"type": "res", "id", "ok": true, "payload"}` or `{"type": "res", "id", "ok": false, "error"}`.
+`{"type": "res", "id", "ok": true, "payload"}` or `{"type": "res", "id", "ok": false, "error"}`. What is asked and
+answered meanwhile comes as `{"type": "event", "event", "payload", "seq"}` (`telling`).
 """
 
 import asyncio
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,13 +20,14 @@ from apps.accounts.errors import TokenInvalidError
 from apps.firewall.errors import FirewallError
 from apps.gateway.lifecycle import Gateway, gateway
 from apps.gateway.rpc.methods import Asking, call
+from apps.gateway.rpc.telling import Listener
 from apps.gateway.runtime_api.http import Problem, Receive, Request, Scope, Send, problem_of
 from apps.gateway.tokens import TokenGrant
 
 log = structlog.get_logger(__name__)
 
 PATH = "/api/v1/rpc"
-NO_TOKEN, TOO_LARGE, TROUBLE = 4401, 1009, 1011
+NO_TOKEN, TOO_LARGE, TROUBLE, LAGGING = 4401, 1009, 1011, 1013
 FRAME_LIMIT = 256 * 1024
 AT_ONCE = 256
 ID_LIMIT = 200
@@ -61,28 +65,59 @@ async def _serve(scope: Scope, receive: Receive, send: Send, calls: set[asyncio.
     try:
         current, secret = gateway(), _secret(scope)
         await current.tokens.find(secret)
-        while True:
-            message = await receive()
-            if message["type"] == "websocket.disconnect":
-                return None
-            text = message.get("text") or ""
-            if len(text) > FRAME_LIMIT or message.get("bytes"):
-                return TOO_LARGE
-            trace_id = Request.of(scope, receive).trace_id
-            grant = await current.tokens.find(secret)  # it may have been revoked since the last frame
-            is_busy = len(calls) >= AT_ONCE
-            answer = _answer(current, grant, trace_id, text, send, is_busy=is_busy)
-            if is_busy:  # who does not read what it is told is not read from either
-                await answer
-                continue
-            task = asyncio.create_task(answer)
-            calls.add(task)
-            task.add_done_callback(calls.discard)
+        with _listening(current, secret, send):
+            return await _take(scope, receive, send, calls, current=current, secret=secret)
     except TokenInvalidError:
         return NO_TOKEN
     except (OperationalError, InterfaceError, RuntimeError) as exc:
         log.warning("rpc_socket.failed", error=type(exc).__name__)
         return TROUBLE
+
+
+@contextmanager
+def _listening(current: Gateway, secret: bytes, send: Send) -> Iterator[None]:
+    """Have the socket told what is asked and answered, for as long as the block lasts."""
+
+    async def tell(text: str) -> None:
+        await send({"type": "websocket.send", "text": text})
+
+    async def let_go() -> None:
+        await send({"type": "websocket.close", "code": LAGGING})
+
+    listener = Listener(lambda: current.tokens.find(secret), tell, let_go)
+    current.listeners.join(listener)
+    try:
+        yield
+    finally:
+        current.listeners.leave(listener)
+
+
+async def _take(
+    scope: Scope,
+    receive: Receive,
+    send: Send,
+    calls: set[asyncio.Task[None]],
+    *,
+    current: Gateway,
+    secret: bytes,
+) -> int | None:
+    while True:
+        message = await receive()
+        if message["type"] == "websocket.disconnect":
+            return None
+        text = message.get("text") or ""
+        if len(text) > FRAME_LIMIT or message.get("bytes"):
+            return TOO_LARGE
+        trace_id = Request.of(scope, receive).trace_id
+        grant = await current.tokens.find(secret)  # it may have been revoked since the last frame
+        is_busy = len(calls) >= AT_ONCE
+        answer = _answer(current, grant, trace_id, text, send, is_busy=is_busy)
+        if is_busy:  # who does not read what it is told is not read from either
+            await answer
+            continue
+        task = asyncio.create_task(answer)
+        calls.add(task)
+        task.add_done_callback(calls.discard)
 
 
 async def _answer(current: Gateway, grant: TokenGrant, trace_id: str, text: str, send: Send, *, is_busy: bool) -> None:
