@@ -104,6 +104,7 @@ INSTALLED_APPS = [
     "apps.approvals",
     "apps.openclaw_gateways",
     "apps.halts",
+    "apps.notifications",
     "apps.sessions",
     "apps.gateway",
     "apps.api",
@@ -200,6 +201,16 @@ CACHES = {
 CALLBACK_NETWORKS = env.networks("CALLBACK_NETWORKS")
 CALLBACK_PORTS = env.ports("CALLBACK_PORTS", (443,))
 
+# The mail server for notifications; without one nobody is told by e-mail.
+EMAIL_HOST = env.text("EMAIL_HOST")
+EMAIL_PORT = env.integer("EMAIL_PORT", 25, minimum=1, maximum=65535)
+EMAIL_HOST_USER = env.text("EMAIL_USER")
+EMAIL_HOST_PASSWORD = env.secret("EMAIL_PASSWORD")
+_EMAIL_SECURITY = env.choice("EMAIL_SECURITY", ("", "starttls", "tls"))
+EMAIL_USE_TLS, EMAIL_USE_SSL = _EMAIL_SECURITY == "starttls", _EMAIL_SECURITY == "tls"
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = env.text("EMAIL_FROM", "openclaw-admin@localhost")
+
 # The server process (asgi.py): threads for Django, and what a request may carry.
 WEB_THREADS = env.integer("WEB_THREADS", 16, minimum=1, maximum=256)
 BODY_LIMIT_BYTES = 16 * 1024 * 1024
@@ -215,6 +226,10 @@ SANDBOX_WRITTEN_MB = env.integer("SANDBOX_WRITTEN_MB", 256, minimum=1)
 SANDBOX_PROCESSES = env.integer("SANDBOX_PROCESSES", 64, minimum=2)
 SANDBOX_NETWORK = env.flag("SANDBOX_NETWORK")
 SANDBOX_PATHS = env.words("SANDBOX_PATHS")
+
+# Browsers that may be open at once on a machine, each with a gigabyte of memory where its source says nothing.
+BROWSER_LIMIT = env.integer("BROWSER_LIMIT", 4, minimum=1, maximum=256)
+BROWSER_ENVIRONMENT_LIMIT = env.integer("BROWSER_ENVIRONMENT_LIMIT", 2, minimum=1, maximum=256)
 
 # Commands that run on when their calls have ended: how many, and how long where neither call nor policy says so.
 BACKGROUND_LIMIT = env.integer("BACKGROUND_LIMIT", 32, minimum=1, maximum=1024)
@@ -237,7 +252,10 @@ CELERY_BEAT_SCHEDULE = {
     for name, every_s in {
         "approvals.expire": 2.0,
         "approvals.escalate": 2.0,
+        "notifications.sweep": 2.0,
+        "notifications.forget": 86400.0,
         "approvals.abandon": 60.0,
+        "halts.storms": 5.0,
         "audit.sweep_orphans": 5.0,
         "audit.exports_resume": 60.0,
         "audit.exports_purge": 3600.0,

@@ -126,6 +126,11 @@ class AlarmId(IdConverter):
     regex = f"alarm_{BODY}"
 
 
+class SubscriptionId(IdConverter):
+    prefix = "sub"
+    regex = f"sub_{BODY}"
+
+
 class DriftId(IdConverter):
     prefix = "drift"
     regex = f"drift_{BODY}"
@@ -159,6 +164,7 @@ CONVERTERS: dict[str, type[IdConverter]] = {
     "drift_id": DriftId,
     "gateway_id": GatewayId,
     "alarm_id": AlarmId,
+    "subscription_id": SubscriptionId,
 }
 
 for _name, _converter in CONVERTERS.items():

@@ -28,6 +28,7 @@ STATUS_OF_CODE: dict[str, int] = {
     "gateway_not_found": status.HTTP_404_NOT_FOUND,
     "alarm_not_found": status.HTTP_404_NOT_FOUND,
     "team_not_found": status.HTTP_404_NOT_FOUND,
+    "webhook_not_found": status.HTTP_404_NOT_FOUND,
     "grant_not_found": status.HTTP_404_NOT_FOUND,
     "session_not_found": status.HTTP_404_NOT_FOUND,
     "conflict": status.HTTP_409_CONFLICT,

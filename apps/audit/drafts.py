@@ -25,6 +25,7 @@ class EntryKind(StrEnum):
     APPROVAL_VOICE = "approval_voice"
     APPROVAL_ESCALATED = "approval_escalated"
     ANSWER_CHANGE = "answer_change"
+    NOTIFICATION_CHANGE = "notification_change"
     GRANT_CREATED = "grant_created"
     GRANT_USED = "grant_used"
     GRANT_REVOKED = "grant_revoked"

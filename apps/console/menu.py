@@ -100,6 +100,7 @@ MENU: tuple[Section, ...] = (
         (
             Entry("users", _("People"), "users", "user", Permission.USERS_MANAGE),
             Entry("tokens", _("API tokens"), "key", "token", Permission.TOKENS_MANAGE),
+            Entry("notifications", _("Notifications"), "bell", "notification"),
             Entry("settings", _("Settings"), "settings", "settings"),
         ),
     ),

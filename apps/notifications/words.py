@@ -1,0 +1,79 @@
+"""What is told of a request: who asks for which tool, until when, and where to answer. Never what would run."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from django.conf import settings
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import override
+
+from apps.approvals.models import Approval
+from apps.audit.masking import Masker
+
+LETTERS = 80
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """A message for a person, in their language."""
+
+    title: str
+    text: str
+    path: str
+
+    @property
+    def url(self) -> str:
+        return f"{settings.PUBLIC_URL}{self.path}"
+
+
+def words_for(approval: Approval | None, language: str, at: datetime) -> Words:
+    """Say in a person's language what waits; without a request that this is a try."""
+    with override(language or settings.LANGUAGE_CODE):
+        if approval is None:
+            text = _("Asked for at %(at)s UTC. Whatever you read this in works.") % {"at": _clock(at)}
+            return Words(title=_("A try of your notifications"), text=text, path=reverse("notifications"))
+        asked = {"agent": plain(approval.agent), "tool": plain(approval.tool)}
+        where = {"environment": plain(approval.environment.name), "until": _clock(approval.expires_at)}
+        return Words(
+            title=_("%(agent)s asks for %(tool)s") % asked,
+            text=_("Nobody has answered yet. In %(environment)s it is denied at %(until)s UTC.") % where,
+            path=approval_path(approval),
+        )
+
+
+def told_to_programs(approval: Approval | None, at: datetime) -> dict[str, Any]:
+    """Write what a webhook is told."""
+    if approval is None:
+        return {"event": "notification.test", "at": at.isoformat()}
+    return {
+        "event": "approval.waiting",
+        "approval": {
+            "id": approval.shown_id,
+            "url": f"{settings.PUBLIC_URL}{approval_path(approval)}",
+            "environment": approval.environment.slug,
+            "agent": plain(approval.agent),
+            "tool": plain(approval.tool),
+            "kind": approval.kind,
+            "severity": approval.severity,
+            "requested_at": approval.requested_at.isoformat(),
+            "expires_at": approval.expires_at.isoformat(),
+            "escalated": approval.escalated_at is not None,
+        },
+    }
+
+
+def approval_path(approval: Approval) -> str:
+    """Give the path of a request's own page."""
+    return reverse("approval-card", args=[approval.pk])
+
+
+def plain(text: str) -> str:
+    """Write what strangers named as one line that hides nothing: masked, no control or bidi characters, cut."""
+    shown = "".join(letter if letter.isprintable() else "�" for letter in Masker().text(text))
+    return shown if len(shown) <= LETTERS else f"{shown[: LETTERS - 1]}…"
+
+
+def _clock(at: datetime) -> str:
+    return at.astimezone(UTC).strftime("%H:%M:%S")
