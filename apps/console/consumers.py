@@ -12,18 +12,21 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 
 from apps.accounts.access import Permission, permissions_of
 from apps.accounts.selectors import user_get
-from apps.console import presence
+from apps.approvals.access import approval_access
+from apps.approvals.errors import ApprovalNotFoundError
+from apps.console import presence, watching
 from apps.console.environments import slug_of_session
 from apps.console.tabs import event_text, tabs
 from apps.console.tail import newest_entry
 from apps.events.notices import announce
 from apps.events.outbox import Outbox
-from apps.firewall.identifiers import new_id
+from apps.firewall.identifiers import new_id, read_id
 
 SIGNED_OUT = 4401
 NOT_ALLOWED = 4403
 LAGGING = 1013
-MESSAGE_LIMIT = 200  # letters; a tab says no more than "ping" or "watch"
+MESSAGE_LIMIT = 200  # letters; a tab says "ping", "watch", or what request it looks at
+LOOK_PAUSE_S = 0.1
 CHECK_EVERY_S = 60
 TAIL_EVERY_S = 2
 
@@ -37,6 +40,7 @@ class ConsoleConsumer(AsyncWebsocketConsumer):
     is_joined = False
     watcher: asyncio.Task[None] | None = None
     checked_at = 0.0
+    looks_next_at = 0.0
 
     async def connect(self) -> None:
         await self.accept()  # a close before it would reach the browser without its code
@@ -79,8 +83,41 @@ class ConsoleConsumer(AsyncWebsocketConsumer):
                 return
             await self._seen()
             self._say("pong")
+        elif kind == "look":
+            await self._look(message)
+        elif kind == "unlook":
+            await database_sync_to_async(self._look_away)()
         elif kind == "watch" and Permission.AUDIT_READ in self.permissions and self.watcher is None:
             self.watcher = asyncio.create_task(self._watch_audit())
+
+    async def _look(self, message: dict[str, Any]) -> None:
+        """Note what the person does with a request; a tab that says so in a flood is not heard."""
+        doing, shown_id = message.get("doing"), message.get("id")
+        if not isinstance(doing, str) or not isinstance(shown_id, str) or doing not in watching.DOINGS:
+            return
+        if time.monotonic() < self.looks_next_at:
+            return
+        self.looks_next_at = time.monotonic() + LOOK_PAUSE_S
+        await database_sync_to_async(self._look_at)(shown_id, doing)
+
+    def _look_at(self, shown_id: str, doing: str) -> None:
+        try:
+            approval = approval_access(self.user, read_id("ap", shown_id))
+        except (ValueError, ApprovalNotFoundError):
+            return
+        if approval.environment.slug != self.environment or not approval.is_pending:
+            return
+        if doing not in {watching.LOOKING, watching.STILL} and Permission.APPROVALS_RESOLVE not in self.permissions:
+            doing = watching.LOOKING
+        names = {"username": self.user.username, "name": str(self.user)}
+        self._tell_watched(watching.watch(self.environment, self.tab, approval=approval.shown_id, doing=doing, **names))
+
+    def _look_away(self) -> None:
+        self._tell_watched(watching.unwatch(self.environment, self.tab))
+
+    def _tell_watched(self, changed: set[str]) -> None:
+        for shown_id in changed:
+            announce("approval.watched", id=read_id("ap", shown_id), environment=self.environment)
 
     async def check(self) -> None:
         """Look whether the tab may stay: its person's session or rights have changed."""
@@ -98,6 +135,7 @@ class ConsoleConsumer(AsyncWebsocketConsumer):
             announce("presence.changed", id=self.user.pk, environment=self.environment)
 
     def _leave(self) -> None:
+        self._look_away()
         presence.tab_gone(self.environment, self.tab)
         announce("presence.changed", id=self.user.pk, environment=self.environment)
 
