@@ -18,6 +18,7 @@ from apps.firewall.runtime.hooks import ApprovalWish, Hook, HookReport, Rewrites
 from apps.firewall.runtime.limits.port import Limits, NoLimits
 from apps.firewall.runtime.results import ResultRules
 from apps.firewall.runtime.sessions import SessionPlace, SessionState
+from apps.firewall.runtime.skills import NoSkills, Skills
 from apps.firewall.tools.background.ports import KeptCommand
 from apps.firewall.tools.progress import Progress
 from apps.firewall.tools.running import ToolOutcome
@@ -381,3 +382,4 @@ class Ports:
     queue: Queue = field(default_factory=NoQueue)
     limits: Limits = field(default_factory=NoLimits)
     sessions: Sessions = field(default_factory=NoSessions)
+    skills: Skills = field(default_factory=NoSkills)

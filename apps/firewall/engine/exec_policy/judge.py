@@ -3,28 +3,20 @@
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from apps.firewall.engine.exec_policy.allowlist import (
-    AllowEntry,
-    FileSystem,
-    Program,
-    find_program,
-    matching_entry,
-)
+from apps.firewall.engine.exec_policy.allowlist import AllowEntry, FileSystem
 from apps.firewall.engine.exec_policy.analysis import Analysis, Analyst, Lists
 from apps.firewall.engine.exec_policy.line import CommandLine, Evidence
 from apps.firewall.engine.exec_policy.modes import requires_approval
 from apps.firewall.engine.exec_policy.parts import Part, parts_of
-from apps.firewall.engine.exec_policy.programs import indirections, plain_name
 from apps.firewall.engine.exec_policy.risks import risk_hints
 from apps.firewall.engine.exec_policy.rules import ExecRules
+from apps.firewall.engine.exec_policy.standing import granting, program_of, shows
 from apps.firewall.engine.exec_policy.strict import inline_code_in
 from apps.firewall.engine.exec_policy.tables import Tables, exec_tables
 from apps.firewall.engine.exec_policy.where import Where
 
 __all__ = ["ExecVerdict", "Where", "judge"]
 
-SHELLS: Final = ("/bin/bash", "/usr/bin/bash")
-MULTIPLEXERS: Final = frozenset(["busybox", "toybox"])
 HOSTS_WE_ARE: Final = frozenset([None, "auto", "gateway", "sandbox"])
 
 
@@ -69,16 +61,16 @@ def judge(line: CommandLine, rules: ExecRules, *, files: FileSystem, where: Wher
     refused = _refused_at_once(line, rules)
     if refused is not None:
         return refused
-    program = _program(line, files, where)
+    program = program_of(line, files=files, where=where)
     if not program.is_found:
         return _deny("program_not_found", f"no program `{program.called}` was found")
-    evidence = line.syntax or indirections(_names(program), line.argv)
+    evidence = shows(line, program)
     tables = exec_tables(rules.dialect)
     analysis = _analyse(line, rules, tables, files, where)
     parts = parts_of(line, analysis, tables)
     is_admitted = analysis.is_satisfied and all(part.why is None for part in parts)
     entries = [segment.entry for segment in analysis.segments if segment.entry] if is_admitted else []
-    grant = None if evidence else _granting(rules.grants, program, line, tables, where)
+    grant = None if evidence else granting(rules.grants, program, line.argv, home=where.home)
     is_granted = grant is not None and not is_admitted
     why = tuple(part.why for part in parts if part.why)
     if analysis.fault:
@@ -113,6 +105,7 @@ def _analyse(line: CommandLine, rules: ExecRules, tables: Tables, files: FileSys
         safe_bins=rules.safe_bins,
         profiles=rules.safe_bin_profiles,
         trusted_folders=rules.safe_bin_folders,
+        skills=rules.skills if rules.auto_allow_skills else frozenset(),
     )
     return Analyst(shell=line.shell, files=files, where=where, tables=tables, lists=lists).analyse(line.text)
 
@@ -140,30 +133,6 @@ def _refused_at_once(line: CommandLine, rules: ExecRules) -> ExecVerdict | None:
     if not line.argv and not line.syntax:
         return _deny("unreadable", "the command is empty")
     return None
-
-
-def _program(line: CommandLine, files: FileSystem, where: Where) -> Program:
-    if not line.syntax:
-        return find_program(line.argv[0], files=files, cwd=where.cwd, search_path=where.search_path)
-    for path in SHELLS:
-        if files.is_program(path):
-            return Program(called="bash", path=path, real_path=files.real_path(path))
-    return Program(called="bash")
-
-
-def _names(program: Program) -> frozenset[str]:
-    """Every name that tells what a program is; a multiplexer behind a link is the tool that it was called as."""
-    behind = {plain_name(program.path), plain_name(program.real_path)}
-    return frozenset({plain_name(program.called)} | (behind - MULTIPLEXERS))
-
-
-def _granting(
-    grants: tuple[AllowEntry, ...], program: Program, line: CommandLine, tables: Tables, where: Where
-) -> AllowEntry | None:
-    """Find the standing answer that covers one plain command."""
-    climbs = ".." in program.path.split("/")  # of a path as it was called, which could look like another
-    candidate = program.real_path if tables.matches_real_path else "" if climbs else program.path
-    return matching_entry(grants, replace(program, candidate=candidate), line.argv, home=where.home, tables=tables)
 
 
 MISS: Final = "allowlist_miss"
@@ -197,10 +166,15 @@ def _weigh(
     return "deny", MISS, f"{message}, and nobody is asked for this agent ({rules.ask_from})"
 
 
+SKILLS: Final = "it runs programs of the agent's skills (autoAllowSkills)"
+
+
 def _admission(admitted: tuple[Part, ...]) -> str:
     patterns = list(dict.fromkeys(part.pattern for part in admitted if part.pattern))
     if len(admitted) == 1 and patterns:
         return f"the allowlist admits it (`{patterns[0]}`)"
+    if any(part.satisfied_by == "skills" for part in admitted):
+        return SKILLS
     if not patterns:
         return "it only reads what it is given"
     return f"the allowlist admits every command of it (`{'`, `'.join(patterns)}`)"

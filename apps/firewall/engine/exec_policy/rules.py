@@ -49,6 +49,8 @@ class ExecRules:
         grants: standing answers "always" of people.
         safe_bins, safe_bin_profiles, safe_bin_folders: programs that run unasked when they only read what they are
             given, the arguments with which they do, and where their files must lie; None for the release's own.
+        auto_allow_skills: programs of the agent's skills run unasked when they are called by name.
+        skills: these programs, each as its name and the file that it leads to; whoever knows the disk fills it.
         strict_inline_eval: code in arguments waits for a person, whatever else allows it.
         host: where commands run; of an agent, where the configuration wants them to.
         elevated: how elevated a call is: `off`, `ask` or `full`.
@@ -63,6 +65,8 @@ class ExecRules:
     safe_bins: frozenset[str] | None = None
     safe_bin_profiles: Mapping[str, SafeBin] | None = None
     safe_bin_folders: tuple[str, ...] | None = None
+    auto_allow_skills: bool = False
+    skills: frozenset[tuple[str, str]] = frozenset()
     strict_inline_eval: bool = False
     dialect: str = "2026.9"
     host: str | None = None
@@ -102,6 +106,7 @@ def exec_rules(settings: ExecSettings, *, dialect: str, grants: Iterable[AllowEn
         safe_bins=_safe_bins(settings, tables),
         safe_bin_profiles=read_profiles(settings.safe_bin_profiles, tables) if settings.safe_bin_profiles else None,
         safe_bin_folders=(*tables.trusted_safe_bin_dirs, *(settings.safe_bin_trusted_dirs or ())),
+        auto_allow_skills=resolved.agent.auto_allow_skills is True,
         dialect=dialect,
         strict_inline_eval=settings.strict_inline_eval,
         host=settings.host,
