@@ -85,7 +85,7 @@
   ["pointerup", "pointercancel"].forEach(name => document.addEventListener(name, () => { pointerDown = false; }));
 
   /* keys: off while typing, in dialogs, with modifiers, while held, just after the list moved, and by choice */
-  const PRESSES = { a: "[data-do=once]", A: "[data-do=always]", d: "[data-do=deny]", e: "[data-do=explain]" };
+  const PRESSES = { a: "[data-do=once]", A: "[data-do=always]", d: "[data-do=deny]", e: "[data-do=explain]", o: "[data-do=open]" };
   document.addEventListener("keydown", event => {
     const wasDown = keyDown;
     keyDown = true;
@@ -96,7 +96,7 @@
     const wanted = PRESSES[event.key];
     const card = current();
     if (!wanted || !card || event.repeat || wasDown && event.repeat) return;
-    if (performance.now() - movedAt < QUIET_MS && !find(wanted, card)?.matches("[data-do=deny], [data-do=explain]")) { event.preventDefault(); return; }
+    if (performance.now() - movedAt < QUIET_MS && !find(wanted, card)?.matches("[data-do=deny], [data-do=explain], [data-do=open]")) { event.preventDefault(); return; }
     const button = find(wanted, card);
     if (!button || button.disabled || card.hasAttribute("data-refused-key")) return;
     event.preventDefault();
@@ -160,6 +160,7 @@
     const card = document.getElementById(id);
     if (!card) return;
     if (card.dataset.state !== "requested") { card.remove(); return; }
+    if (alike(card.dataset.shape) >= Number(words.similarFrom)) { card.remove(); news.look(); return; }
     card.classList.add("arrive");
     arrange();
     if (held?.isConnected) window.scrollBy(0, held.getBoundingClientRect().top - top);
@@ -171,6 +172,7 @@
   async function reload(id) {
     const card = document.getElementById(id);
     if (!card || card.dataset.leaving) return;
+    if (card.hasAttribute("data-pile")) { news.look(); return; }
     await htmx.ajax("GET", urlOf(words.card, id), { target: `#${id}`, swap: "outerMorph" });
     settle(id);
   }
@@ -204,21 +206,31 @@
     findAll("li", list).slice(Number(words.recentLimit)).forEach(item => item.remove());
   }
   const body = document.body;
-  body.addEventListener("approval-requested", event => once(event.detail.id, () => add(event.detail.id)));
-  body.addEventListener("approval-changed", event => refresh(event.detail.id));
-  body.addEventListener("approval-resolved", event => {
-    if (document.getElementById(event.detail.id)) refresh(event.detail.id); else recent(event.detail.id);
-  });
-  async function reread() {
+  /* similar requests share a card, which counts as many as make one */
+  const alike = shape => shape ? cards().filter(card => card.dataset.shape === shape).reduce((sum, card) => sum + (card.hasAttribute("data-pile") ? Number(words.similarFrom) : 1), 0) : 0;
+  function each(kind, id) {
+    if (kind === "requested") once(id, () => add(id));
+    else if (document.getElementById(id) || kind === "changed") refresh(id);
+    else if (find("#queue > [data-pile]")) news.look();
+    else recent(id);
+  }
+  async function whole() {
+    if (find("#queue > [data-leaving]")) { setTimeout(news.look, VERDICT_MS); return; }
+    await quiet();
+    await reread("");
+  }
+  const news = window.openclaw.flood(each, whole);
+  ["requested", "changed", "resolved"].forEach(kind => body.addEventListener(`approval-${kind}`, event => news.hear(kind, event.detail.id)));
+  async function reread(told = words.reread) {
     const held = current()?.id;
     await htmx.ajax("GET", words.queue, { target: "#queue", swap: "outerMorph" });
     select(document.getElementById(held) || shown()[0] || null, false);
     arrange();
     tick();
-    say(words.reread);
+    if (told) say(told);
   }
-  body.addEventListener("live-reconnected", reread);
-  body.addEventListener("listener-reconnected", reread);
+  body.addEventListener("live-reconnected", () => reread());
+  body.addEventListener("listener-reconnected", () => reread());
 
   /* a card that says why our answer was not applied is not overwritten by news that comes in behind it */
   document.addEventListener("htmx:before:swap", event => {

@@ -27,6 +27,9 @@ from apps.gateway.rpc.shown import answer_shown, milliseconds, request_shown
 from apps.gateway.runtime_api.http import Problem, mistakes
 from apps.gateway.runtime_api.reading import Details, require, whole_number
 from apps.gateway.tokens import TokenGrant
+from apps.halts.storms import CODE as PAUSED
+from apps.halts.storms import storm_pause
+from apps.halts.storms import told as pause_told
 
 LATE_WAITERS = timedelta(seconds=15)
 """How long an answer is told to whoever begins to wait for it; the history has it for good."""
@@ -80,6 +83,9 @@ def _check_stops(current: Gateway, wanted: Wanted) -> None:
 
 def _request(wanted: Wanted, asking: Asking) -> Approval:
     draft = draft_of(wanted, asking.grant, trace_id=asking.trace_id)
+    pause = storm_pause(draft.environment, draft.agent, at=timezone.now())
+    if pause is not None:
+        raise Problem(403, PAUSED, pause_told(pause))
     return approval_request(draft, at=timezone.now(), timeout_s=wanted.timeout_s)
 
 
