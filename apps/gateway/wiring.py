@@ -21,6 +21,8 @@ from apps.firewall.runtime.executors.runner import Runner
 from apps.firewall.runtime.executors.workspaces import Workspaces
 from apps.firewall.runtime.ports import Note, Ports, Standing
 from apps.firewall.runtime.results import ResultRules
+from apps.firewall.runtime.skills import SkillFolders
+from apps.firewall.tools.browser.slots import BrowserSlots
 from apps.firewall.tools.connections import Connection, SourceUnknownError
 from apps.firewall.tools.mcp.sessions import McpSessions
 from apps.gateway.agent_sessions import SessionRecords
@@ -129,10 +131,24 @@ def runners(sessions: McpSessions | None = None, holder: Holder | None = None) -
     sandbox = installation_sandbox()
     return (
         BuiltinRunner(python=sys.executable, sandbox=sandbox, keeper=None if holder is None else Keeping(holder)),
-        ConfiguredRunner(connections, python=sys.executable, sandbox=sandbox, query_program=QUERY_PROGRAM),
+        ConfiguredRunner(
+            connections,
+            python=sys.executable,
+            sandbox=sandbox,
+            query_program=QUERY_PROGRAM,
+            browsers=browser_slots(),
+        ),
         PythonRunner(python_tools(), connections),
         HttpRunner(connections),
         McpRunner(connections, sessions),
+    )
+
+
+def browser_slots() -> BrowserSlots:
+    """Say how many browsers may be open at once."""
+    limit, most_of_environment = settings.BROWSER_LIMIT, settings.BROWSER_ENVIRONMENT_LIMIT
+    return BrowserSlots(
+        folder=Path(settings.VAR_DIR) / "browsers", limit=limit, environment_limit=min(limit, most_of_environment)
     )
 
 
@@ -144,6 +160,11 @@ def executors(sessions: McpSessions | None = None, holder: Holder | None = None)
         holder: holds commands that run on; without it every command runs in the foreground.
     """
     return Executors(Workspaces(Path(settings.VAR_DIR) / "workspaces"), runners(sessions, holder))
+
+
+def skill_folders() -> SkillFolders:
+    """Say where people put the skills of agents."""
+    return SkillFolders(Path(settings.VAR_DIR) / "skills")
 
 
 def result_rules() -> ResultRules:
@@ -182,6 +203,7 @@ def ports_with(
         results=rules,
         progress=LiveProgress(rules),
         queue=QueueOfCalls(),
+        skills=skill_folders(),
     )
 
 
