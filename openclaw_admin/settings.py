@@ -255,7 +255,7 @@ CELERY_BEAT_SCHEDULE = {
         "notifications.sweep": 2.0,
         "notifications.forget": 86400.0,
         "approvals.abandon": 60.0,
-        "halts.storms": 5.0,
+        "halts.storms": 2.0,
         "audit.sweep_orphans": 5.0,
         "audit.exports_resume": 60.0,
         "audit.exports_purge": 3600.0,
