@@ -15,7 +15,8 @@ from apps.console.forms import ConsoleForm
 
 if TYPE_CHECKING:
     from apps.approvals.errors import AnswerInvalidError
-    from apps.approvals.models import AnswerRule, Team
+    from apps.approvals.models import AnswerRule
+    from apps.approvals.models import Team as Team
     from apps.registry.models import Environment
 
 LISTS = ("agents", "channels", "groups", "tools", "people", "teams", "escalate_people", "escalate_teams")

@@ -17,7 +17,7 @@ from apps.notifications.webhooks import webhooks
 if TYPE_CHECKING:
     from apps.accounts.models import User
     from apps.notifications.errors import NotificationInvalidError
-    from apps.notifications.models import Webhook
+    from apps.notifications.models import Webhook as Webhook
     from apps.registry.models import Environment
 
 LANGUAGES = (("", _("As in the settings")), *settings.LANGUAGES)

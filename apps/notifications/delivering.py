@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from apps.audit.masking import Masker
 from apps.events.notices import announce
-from apps.notifications.models import Channel, Delivery, State, Subscription
+from apps.notifications.models import Delivery, State
 from apps.notifications.planning import CHANGED
 from apps.notifications.sending import Heard, send
 
@@ -64,8 +64,8 @@ def delivery_heard(taken: Delivery, heard: Heard, at: datetime) -> None:
         else:
             row.state, row.due_at = State.FAILED, at + timedelta(seconds=BACK_OFF_S[row.attempts - 1])
             row.save(update_fields=["state", "due_at", "status", "error_code", "message"])
-        if heard.is_gone and row.channel == Channel.WEB_PUSH:
-            Subscription.objects.filter(pk=row.subscription_id).delete()
+        if heard.is_gone and row.subscription is not None:
+            row.subscription.delete()
         announce(CHANGED, id=row.pk, environment=row.environment.slug)
 
 

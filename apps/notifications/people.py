@@ -3,8 +3,10 @@
 import json
 from base64 import urlsafe_b64decode
 from binascii import Error as Base64Error
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Final
+from uuid import UUID
 
 from cryptography.hazmat.primitives.asymmetric import ec
 from django.conf import settings
@@ -100,7 +102,7 @@ def browser_add(person: User, *, endpoint: str, p256dh: str, auth: str, browser:
     return row
 
 
-def browser_remove(person: User, subscription_id: object) -> bool:
+def browser_remove(person: User, subscription_id: UUID) -> bool:
     """Tell a browser of a person nothing more.
 
     Returns:
@@ -173,5 +175,5 @@ def _invalid(path: str, message: str) -> NotificationInvalidError:
     return NotificationInvalidError(message, [{"path": path, "code": "invalid", "message": message}])
 
 
-def _record(person: User, status: str, changes: dict[str, object]) -> None:
+def _record(person: User, status: str, changes: Mapping[str, object]) -> None:
     entry_record(EntryDraft(kind=EntryKind.NOTIFICATION_CHANGE, actor=person.actor, status=status, changes=changes))

@@ -36,7 +36,7 @@ async def seen_by(person: Any) -> str:
     def look() -> str:
         browser = Client()
         browser.force_login(person)
-        return browser.get("/approvals/watchers/").content.decode()
+        return str(browser.get("/approvals/watchers/").content.decode())
 
     return await database_sync_to_async(look)()
 

@@ -1,7 +1,7 @@
 """How answers to requests are to be given: how long people have, who answers, in whose place."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
@@ -29,9 +29,6 @@ from apps.console import answering as shown
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.views.agents import environment_chosen, writing
 from apps.registry.errors import RecordChangedError
-
-if TYPE_CHECKING:
-    from apps.approvals.models import Team
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -153,7 +150,7 @@ def team_end(request: ConsoleRequest, team_id: int) -> HttpResponse:
     return redirect("answering")
 
 
-def _team(request: ConsoleRequest, team_id: int) -> "Team":
+def _team(request: ConsoleRequest, team_id: int) -> "shown.Team":
     record = teams(environment_chosen(request)).filter(pk=team_id).first()
     if record is None:
         raise Http404

@@ -1,7 +1,7 @@
 """How people and programs are told of requests: one's own channels, webhooks, and what became of messages."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -20,9 +20,6 @@ from apps.notifications.errors import NotificationInvalidError, TestTooSoonError
 from apps.notifications.people import browser_add, browser_remove, notifications_test, preference_save
 from apps.notifications.webhooks import webhook_add, webhook_change, webhook_remove, webhooks
 from apps.registry.errors import RecordChangedError
-
-if TYPE_CHECKING:
-    from apps.notifications.models import Webhook
 
 WORKER = settings.BASE_DIR / "static" / "js" / "notification-worker.js"
 
@@ -129,7 +126,7 @@ def webhook_end(request: ConsoleRequest, webhook_id: int) -> HttpResponse:
     return redirect("notifications")
 
 
-def _webhook(request: ConsoleRequest, webhook_id: int) -> "Webhook":
+def _webhook(request: ConsoleRequest, webhook_id: int) -> "shown.Webhook":
     record = webhooks(environment_chosen(request)).filter(pk=webhook_id).first()
     if record is None:
         raise Http404
