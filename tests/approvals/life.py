@@ -82,13 +82,18 @@ class Event:
 
 def event(*, below: int | None = None, **choices: Bundle[Any] | Sequence[Any]) -> Callable[[Any], Any]:
     """Make a method a rule of the machine, and known to lives that are lived without it."""
-    drawn = {name: each if isinstance(each, Bundle) else st.sampled_from(each) for name, each in choices.items()}
+    drawn: dict[str, Any] = {
+        name: each if isinstance(each, Bundle) else st.sampled_from(each) for name, each in choices.items()
+    }
 
     def mark(method: Any) -> Any:
         EVENTS[method.__name__] = Event(choices, below)
         if below is None:
-            return rule(**drawn)(method)
-        return precondition(lambda self: len(self.state) < below)(rule(target=APPROVALS, **drawn)(method))
+            happening: Any = rule(**drawn)
+            return happening(method)
+        asking: Any = rule(target=APPROVALS, **drawn)
+        while_few: Any = precondition(lambda self: len(self.state) < below)
+        return while_few(asking(method))
 
     return mark
 
@@ -370,8 +375,11 @@ def live(mind: Random, *, steps: int, events: Collection[str] = EVENTS) -> None:
         machine.people()
         for _ in range(steps):
             name = mind.choice([name for name in events if _is_possible(EVENTS[name], machine, approvals)])
-            choices = {part: approvals if each is APPROVALS else each for part, each in EVENTS[name].choices.items()}
-            made = getattr(machine, name)(**{part: mind.choice(each) for part, each in choices.items()})
+            chosen = {
+                part: mind.choice(approvals if isinstance(each, Bundle) else each)
+                for part, each in EVENTS[name].choices.items()
+            }
+            made = getattr(machine, name)(**chosen)
             approvals += [] if made is None else [made]
             machine.rows_are_as_the_model_says()
             machine.each_end_is_told_once_and_each_always_is_granted_once()
