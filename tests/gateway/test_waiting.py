@@ -19,6 +19,7 @@ from apps.audit.models import Boot
 from apps.audit.services import boot_id
 from apps.events.waiters import waiters
 from apps.firewall.identifiers import new_id, read_id
+from apps.gateway import lifecycle
 from apps.gateway.abandoned import abandoned_end
 from apps.gateway.database import THREADS
 from tests.gateway.conftest import call
@@ -98,12 +99,18 @@ def test_a_denied_call_never_runs_and_hears_the_reason(agent: httpx.Client, oper
     assert not made(settings)
 
 
-def test_nobody_answering_in_time_means_denied(
-    agent: httpx.Client, monkeypatch: pytest.MonkeyPatch, settings: Any
+@pytest.fixture
+def hardly_polled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is not heard of by itself is not heard of in a test."""
+    monkeypatch.setattr(lifecycle, "POLL_S", 3600.0)
+
+
+def test_nobody_answering_in_time_means_denied_in_that_moment(
+    hardly_polled: None, agent: httpx.Client, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     monkeypatch.setitem(asking.TIMEOUT_S, "2026.9", 0.5)
 
-    done = call(agent, "exec", TOUCH, wait_ms=15_000).json()
+    done = call(agent, "exec", TOUCH, wait_ms=30_000).json()
 
     assert (done["status"], done["error"]["code"]) == ("denied", "approval_expired")
     assert not made(settings)
