@@ -23,7 +23,7 @@ from apps.accounts.models import ApiToken
 from apps.accounts.secret_links import hash_secret
 from apps.approvals.models import Approval
 from apps.approvals.states import DECISION_OF, State
-from apps.audit.models import Entry
+from apps.audit.models import Content, Entry
 from apps.policies.services import document_import, publish
 from tests.gateway.processes import until
 from tests.gateway.test_decisions import Token
@@ -193,9 +193,10 @@ def check_winners(operators: list[Operator], waiting: list[str]) -> None:
         row = rows[shown_id]
         assert DECISION_OF[State(row.state)] in {"allow-once", "deny"}
         told = [operator.told[shown_id] for operator in operators]
-        assert {each.who for each in told} == {row.decided_by_label}, "somebody was told another winner"
+        winner = person(row.decided_by_label)
+        assert {each.who for each in told} == {winner}, "somebody was told another winner"
         assert {each.what for each in told} <= {"", row.state}
-        winners = [operator for operator in operators if operator.name == row.decided_by_label]
+        winners = [operator for operator in operators if operator.name == winner]
         assert len(winners) == 1
     answers = Counter(Entry.objects.filter(kind="approval_answered").values_list("approval_id", flat=True))
     assert len(answers) == len(waiting) and set(answers.values()) == {1}
@@ -219,6 +220,7 @@ def check_runs(calls: list[int]) -> None:
 
 def ends_of(approvals: Iterable[Approval]) -> list[tuple[str, str, str, Any]]:
     """Tell how the calls went that did not end well."""
-    calls = {approval.call_id: approval.command for approval in approvals}
-    ends = Entry.objects.filter(call_id__in=calls, kind__in=["call_outcome", "denial"]).exclude(status="completed")
-    return [(calls[end.call_id], end.kind, end.status, end.error) for end in ends if end.call_id]
+    commands = {approval.call_id: approval.command for approval in approvals}
+    ends = Entry.objects.filter(call_id__in=commands, kind__in=["call_outcome", "denial"]).exclude(status="completed")
+    errors = dict(Content.objects.filter(call_id__in=commands).values_list("entry_id", "error"))
+    return [(commands[end.call_id], end.kind, end.status, errors.get(end.pk)) for end in ends if end.call_id]
