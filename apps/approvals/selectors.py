@@ -14,8 +14,11 @@ from apps.approvals.grants import params_digest
 from apps.approvals.models import Approval, Grant
 from apps.approvals.running import CLAIM_WINDOW
 from apps.approvals.states import ALLOWED, State
-from apps.audit.selectors import LikeCounts, calls_like
+from apps.audit.selectors import LikeCounts, PastCommand, calls_like, commands_past
 from apps.registry.models import Environment
+
+LOOKED_AT = 5000
+"""Past calls that the reach of an "always" is held against."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +52,7 @@ def approvals_recent(environment: Environment | None = None, *, limit: int = 20)
     ended = Approval.objects.filter(decided_at__isnull=False).select_related("environment", "decided_by")
     if environment is not None:
         ended = ended.filter(environment=environment)
-    return list(ended.order_by("-decided_at", "-id")[:limit])
+    return list(ended.order_by("-decided_at", "-id").prefetch_related("grants")[:limit])
 
 
 def approval_counts(environment: Environment | None, *, since: datetime) -> ApprovalCounts:
@@ -106,6 +109,17 @@ def past_calls_like(approval: Approval, *, every_agent: bool = False) -> LikeCou
         tool=approval.tool,
         params=approval.params,
         until=approval.requested_at,
+    )
+
+
+def commands_before(approval: Approval, *, every_agent: bool = False) -> list[PastCommand]:
+    """Give the last commands before a request, of its agent or of any; equal ones together."""
+    return commands_past(
+        environment=approval.environment.slug,
+        agent="" if every_agent else approval.agent,
+        tool=approval.tool,
+        until=approval.requested_at,
+        limit=LOOKED_AT,
     )
 
 

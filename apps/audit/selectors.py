@@ -114,6 +114,16 @@ class LikeCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class PastCommand:
+    """Calls of one agent with the same (masked) params: how many there were, and how many of them were denied."""
+
+    agent: str
+    params: dict[str, Any]
+    calls: int
+    denied: int
+
+
+@dataclass(frozen=True, slots=True)
 class LedgerState:
     """How long the ledger is, in how many chains, and the newest head."""
 
@@ -251,20 +261,40 @@ def entry_facets(filters: EntryFilters, *, at: datetime) -> dict[str, tuple[Face
 
 def calls_like(*, environment: str, agent: str, tool: str, params: Any, until: datetime) -> LikeCounts:
     """Count calls of the last 90 days with exactly these (masked) params before a moment, of one agent or of all."""
+    where = _before(environment, agent, tool, until)
+    where.add("c.params = %s::jsonb", json.dumps(params))
+    rows = _rows(
+        f"SELECT count(*), count(*) FILTER (WHERE {_REFUSED.format('e')}) FROM {WITH_CONTENT} WHERE {where.sql}",
+        where.values,
+    )
+    return LikeCounts(*rows[0])
+
+
+def commands_past(*, environment: str, agent: str, tool: str, until: datetime, limit: int) -> list[PastCommand]:
+    """Give the last calls of a tool before a moment, at most so many, of one agent or of all; equal ones together."""
+    where = _before(environment, agent, tool, until)
+    rows = _rows(
+        f"SELECT h.agent, h.params, count(*), count(*) FILTER (WHERE {_REFUSED.format('h')}) FROM ("
+        f"SELECT e.agent, e.call_id, c.params FROM {WITH_CONTENT} WHERE {where.sql}"
+        " ORDER BY e.at DESC, e.id DESC LIMIT %s) AS h GROUP BY h.agent, h.params",
+        [*where.values, limit],
+    )
+    read = ((agent, params if params is None else json.loads(params), *counts) for agent, params, *counts in rows)
+    return [PastCommand(agent, params, *counts) for agent, params, *counts in read if isinstance(params, dict)]
+
+
+_REFUSED = f"EXISTS (SELECT FROM audit_entry AS n WHERE n.call_id = {{}}.call_id AND {DENIED.replace('e.', 'n.')})"
+
+
+def _before(environment: str, agent: str, tool: str, until: datetime) -> Where:
+    """Find the first entries of the calls of a tool in the 90 days before a moment."""
     where = Where()
     where.add("e.environment = %s AND e.tool = %s", environment, tool)
     if agent:
         where.add("e.agent = %s", agent)
     where.add("e.at >= %s AND e.at < %s", until - LIKE_SPAN, until)
     where.add(IS_HEAD)
-    where.add("c.params = %s::jsonb", json.dumps(params))
-    ended = "SELECT FROM audit_entry AS n WHERE n.call_id = e.call_id AND "
-    refused = DENIED.replace("e.", "n.")
-    rows = _rows(
-        f"SELECT count(*), count(*) FILTER (WHERE EXISTS ({ended}{refused})) FROM {WITH_CONTENT} WHERE {where.sql}",
-        where.values,
-    )
-    return LikeCounts(*rows[0])
+    return where
 
 
 def boots_alive(at: datetime) -> list[Boot]:

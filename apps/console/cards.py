@@ -10,8 +10,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from apps.approvals.drafts import GRANT_DAYS, GrantScope
-from apps.approvals.proposals import ANY, first_pattern
 from apps.approvals.rules import is_own, may_be_allowed
+from apps.approvals.scopes import SHELL_CODES, reaches_of
 from apps.approvals.states import Decision, State
 from apps.console.clipping import Clipped, clipped_value
 from apps.console.commands import BRIEF_LIMIT, Piece, clipped, drawn, guessed_spans, spans_of
@@ -20,10 +20,9 @@ from apps.console.line_parts import ASKS, BAD, LEGEND, MARKS, ShownPart, is_dang
 
 if TYPE_CHECKING:
     from apps.accounts.access import Principal
-    from apps.approvals.models import Approval
+    from apps.approvals.models import Approval, Grant
 
 WARN_S, CRITICAL_S = 45, 15
-SHELL_CODES = {"shell_syntax", "reserved_word", "assignment", "wrapper", "shell", "inline_code"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +51,11 @@ VERDICTS: dict[str, Verdict] = {
     State.SUPERSEDED: Verdict("off", "circle-minus", _("Superseded")),
 }
 
+REACH: dict[str, Promise] = {
+    "exact": _("These exact arguments"),
+    "first": _("Same first argument"),
+    "any": _("Any arguments"),
+}
 NO_END = "never"
 DAYS: tuple[tuple[str, Promise], ...] = (
     ("1", _("1 day")),
@@ -66,15 +70,7 @@ REASONS = (_("Untrusted source"), _("Not needed"), _("Ask the user first"))
 
 def scopes_of(approval: "Approval") -> list[Scope]:
     """List how far an "always" may reach for a request, the narrowest first."""
-    if Decision.ALLOW_ALWAYS not in approval.decisions:
-        return []
-    scopes = [Scope("exact", _("These exact arguments"), "")]
-    if approval.kind != approval.Kind.EXEC or not approval.resolved_path or len(approval.argv) < 2:
-        return scopes
-    if len(approval.argv) > 2:
-        scopes.append(Scope("first", _("Same first argument"), first_pattern(approval.argv[1])))
-    scopes.append(Scope("any", _("Any arguments"), ANY, is_broad=True))
-    return scopes
+    return [Scope(reach.name, REACH[reach.name], reach.arg_pattern, reach.is_broad) for reach in reaches_of(approval)]
 
 
 def grant_scope(approval: "Approval", value: str, *, every_agent: bool = False, days: str = "") -> GrantScope:
@@ -235,6 +231,14 @@ class Card:
     @property
     def sets_variables(self) -> bool:
         return any(item.get("code") == "variables" for item in self.approval.evidence)
+
+    @property
+    def grant(self) -> "Grant | None":
+        """The rule that this answer made, as long as nobody revoked it and it has not run out."""
+        if self.approval.state != State.ALLOWED_ALWAYS:
+            return None
+        standing = (grant for grant in self.approval.grants.all() if grant.revoked_at is None)
+        return next((grant for grant in standing if grant.expires_at is None or grant.expires_at > self.at), None)
 
     @property
     def verdict(self) -> Verdict | None:

@@ -21,7 +21,7 @@ from apps.gateway.hooks import LiveHooks
 from apps.gateway.lifecycle import Gateway, gateway
 from apps.gateway.people import QueueOfPeople
 from apps.gateway.roles import role_of
-from apps.gateway.wiring import AuditLedger, executors
+from apps.gateway.wiring import AuditLedger, executors, skill_folders
 from apps.registry.hooks import live_hooks
 from apps.registry.models import Environment
 from apps.registry.standing import standings
@@ -88,6 +88,7 @@ def call_rehearse(call: Call, snapshot: Snapshot, environment: Environment) -> R
         people=_KnownRole(role_of(call.requester)),
         hooks=LiveHooks(known=live_hooks()),
         sessions=KnownSessions(None if place is None else session_state(place, at=at)),
+        skills=skill_folders(),
     )
     return asyncio.run(rehearse(call, ports))
 

@@ -207,3 +207,55 @@ def test_deputies_are_named_by_a_token_for_its_person(
     assert nobody.ask("DELETE", path).status_code == 403
     assert client.ask("DELETE", path).status_code == 204
     assert client.get("approvals/deputies").json() == []
+
+
+def test_the_history_has_filters_and_pages(program: Any, request_of: Any, operator: Any, monkeypatch: Any) -> None:
+    from apps.api.views import approvals_past
+
+    answered = program("approvals_read", "approvals_resolve")
+    for number in range(3):
+        answered.post(f"approvals/{request_of(agent=f'a{number}').shown_id}/resolve", {"decision": "deny"})
+    request_of()
+    monkeypatch.setattr(approvals_past, "PAGE", 2)
+
+    first = answered.get("approvals/history").json()
+    second = answered.get(f"approvals/history?after={first['older']}").json()
+    of_one = answered.get("approvals/history?agent=a1&state=denied&text=ECHO&kind=exec&by=test").json()
+
+    assert [each["agent"] for each in first["rows"]] == ["a2", "a1"] and second["older"] is None
+    assert [each["agent"] for each in second["rows"]] == ["a0"]
+    assert [each["agent"] for each in of_one["rows"]] == ["a1"]
+    assert answered.get("approvals/history?state=allowed_once").json()["rows"] == []
+    for wrong in ("state=lost", "kind=x", "after=ap_1"):
+        assert answered.get(f"approvals/history?{wrong}").status_code == 404
+
+
+def test_a_token_of_some_agents_lists_only_theirs(program: Any, request_of: Any) -> None:
+    for agent in ("main", "other"):
+        request_of(agent=agent)
+        done = request_of(agent=agent)
+        path = f"approvals/{done.shown_id}/resolve"
+        assert program("approvals_read", "approvals_resolve").post(path, {"decision": "deny"}).status_code == 200
+    reader = program("approvals_read", agents=["other"])
+
+    for path in ("approvals", "approvals?state=recent"):
+        assert [each["agent"] for each in reader.get(path).json()] == ["other"]
+    assert [each["agent"] for each in reader.get("approvals/history").json()["rows"]] == ["other"]
+
+
+def test_coverage_tells_every_reach_or_why_there_is_none(program: Any, request_of: Any) -> None:
+    reader = program("approvals_read")
+    plain = request_of(argv=["echo", "a", "b"], command="echo a b", resolved_path="/usr/bin/echo")
+    shell = request_of(decisions=["allow-once", "deny"], evidence=[{"code": "shell_syntax", "text": "|"}])
+
+    covered = reader.get(f"approvals/{plain.shown_id}/coverage?agents=every").json()
+    assert covered["off"] == ""
+    assert [(each["reach"], each["calls"], each["denied"]) for each in covered["reaches"]] == [
+        ("exact", 0, 0),
+        ("first", 0, 0),
+        ("any", 0, 0),
+    ]
+    assert covered["reaches"][2]["is_broad"] is True and covered["reaches"][1]["arg_pattern"] == "^a( .*)?$"
+    assert reader.get(f"approvals/{shell.shown_id}/coverage").json() == {"off": "shell", "reaches": []}
+    limited = program("approvals_read", agents=["other"])
+    assert limited.get(f"approvals/{plain.shown_id}/coverage").status_code == 404

@@ -27,6 +27,10 @@ def test_a_program_lists_narrows_and_revokes(
     (listed,) = client.get("grants").json()
     assert (listed["arg_pattern"], listed["created_by"], listed["uses"]) == ("^.*$", str(operator), 0)
 
+    assert client.get("grants?agent=nobody&tool=exec").json() == client.get("grants?state=ended").json() == []
+    assert client.get("grants?agent=ops-runner&tool=exec").json() == [listed]
+    assert client.get(f"grants/{listed['id']}").json() == {**listed, "proposal": None}
+
     wrong = client.post(f"grants/{listed['id']}/narrow", {"arg_pattern": "a"})
     assert (wrong.status_code, wrong.json()["code"]) == (422, "grant_scope_invalid")
 
@@ -35,6 +39,7 @@ def test_a_program_lists_narrows_and_revokes(
 
     assert client.post(f"grants/{narrower['id']}/revoke", None).json()["revoked_at"] is not None
     assert client.get("grants").json() == []
+    assert len(client.get("grants?state=ended").json()) == 2
     assert Grant.objects.filter(revoked_at=None).count() == 0
 
 

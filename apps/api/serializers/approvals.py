@@ -2,11 +2,13 @@
 
 from typing import Any, ClassVar
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.approvals.asking import TIMEOUT_S
 from apps.approvals.drafts import GRANT_DAYS
 from apps.approvals.models import WAIT_LEAST_S, WAIT_MOST_S, AnswerPolicy, AnswerRule, Approval, Deputy, Grant, Team
+from apps.approvals.proposals import proposal_for
 from apps.approvals.states import Decision
 from apps.registry.models import Environment
 
@@ -132,6 +134,30 @@ class GrantSerializer(serializers.ModelSerializer[Grant]):
             "id", "agent", "tool", "pattern", "arg_pattern", "shown", "created_at", "created_by", "expires_at", "uses",
             "last_used_at", "revoked_at", "revoked_by",
         ]  # fmt: skip
+
+
+class ProposalSerializer(serializers.Serializer[Any]):
+    """A narrower rule that covers every use on record: `grants/{id}/narrow` takes its `arg_pattern`."""
+
+    kind = serializers.ChoiceField(choices=["exact", "first"])
+    arg_pattern = serializers.CharField()
+    uses = serializers.IntegerField()
+
+
+class GrantDetailSerializer(GrantSerializer):
+    """One standing approval; `proposal` is null where its uses tell of nothing narrower, or it has ended."""
+
+    proposal = serializers.SerializerMethodField()
+
+    class Meta(GrantSerializer.Meta):
+        fields: ClassVar = [*GrantSerializer.Meta.fields, "proposal"]
+
+    @extend_schema_field(ProposalSerializer(allow_null=True))
+    def get_proposal(self, grant: Grant) -> dict[str, Any] | None:
+        at = self.context["at"]
+        stands = grant.revoked_at is None and (grant.expires_at is None or grant.expires_at > at)
+        proposal = proposal_for(grant) if stands else None
+        return None if proposal is None else dict(ProposalSerializer(proposal).data)
 
 
 class GrantNarrowSerializer(serializers.Serializer[Any]):

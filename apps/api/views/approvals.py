@@ -17,9 +17,10 @@ from apps.api.serializers.approvals import (
 )
 from apps.api.serializers.shared import ProblemSerializer
 from apps.api.views.parameters import ENVIRONMENT, STATE
-from apps.approvals.access import approval_access
+from apps.approvals.access import approval_access, approvals_visible
 from apps.approvals.drafts import GrantScope
-from apps.approvals.selectors import approvals_pending, approvals_recent
+from apps.approvals.past import PastFilters, approvals_ended
+from apps.approvals.selectors import approvals_pending
 from apps.approvals.services import approval_resolve
 
 RECENT_LIMIT = 200
@@ -35,11 +36,11 @@ class Approvals(APIView):
         responses=ApprovalSerializer(many=True),
     )
     def get(self, request: Request) -> Response:
-        environment = environment_of(request)
+        environment, principal = environment_of(request), principal_of(request)
         if request.query_params.get("state", "pending") == "recent":
-            found = approvals_recent(environment, limit=RECENT_LIMIT)
+            found = approvals_ended(environment, PastFilters(), limit=RECENT_LIMIT, viewer=principal)
         else:
-            found = list(approvals_pending(environment)[:RECENT_LIMIT])
+            found = list(approvals_visible(principal, approvals_pending(environment))[:RECENT_LIMIT])
         return Response(ApprovalSerializer(found, many=True).data)
 
 

@@ -3,7 +3,8 @@
 from uuid import UUID
 
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -11,12 +12,13 @@ from rest_framework.views import APIView
 from apps.accounts.access import Permission
 from apps.api.reading import body_of, found, principal_of
 from apps.api.scope import environment_of
-from apps.api.serializers.approvals import GrantNarrowSerializer, GrantSerializer
+from apps.api.serializers.approvals import GrantDetailSerializer, GrantNarrowSerializer, GrantSerializer
+from apps.api.serializers.shared import ProblemSerializer
 from apps.api.views.parameters import ENVIRONMENT
 from apps.api.views.registry.tools import REFUSED
 from apps.approvals.grants import grant_narrow, grant_revoke
 from apps.approvals.rules import standing_at
-from apps.approvals.selectors import grant_get, grants_standing
+from apps.approvals.selectors import grant_get, grants_ended, grants_standing
 
 MOST = 1000
 
@@ -27,12 +29,37 @@ class Grants(APIView):
     @extend_schema(
         operation_id="grants_list",
         summary="List what runs without asking because somebody said always, the one used last first",
-        parameters=[ENVIRONMENT],
+        parameters=[
+            ENVIRONMENT,
+            OpenApiParameter("state", OpenApiTypes.STR, enum=["standing", "ended"], default="standing"),
+            OpenApiParameter("agent", OpenApiTypes.STR, description="What holds for this agent, or for every one."),
+            OpenApiParameter("tool", OpenApiTypes.STR, description="Name of the tool."),
+        ],
         responses=GrantSerializer(many=True),
     )
     def get(self, request: Request) -> Response:
-        standing = grants_standing(environment_of(request)).filter(standing_at(timezone.now()))
-        return Response(GrantSerializer(standing[:MOST], many=True).data)
+        environment, at, asked = environment_of(request), timezone.now(), request.query_params
+        if asked.get("state", "standing") == "ended":
+            rows = grants_ended(environment, at=at, limit=MOST)
+        else:
+            rows = list(grants_standing(environment).filter(standing_at(at))[:MOST])
+        agent, tool = asked.get("agent", ""), asked.get("tool", "")
+        rows = [each for each in rows if not agent or each.agent in {"", agent}]
+        return Response(GrantSerializer([each for each in rows if tool in {"", each.tool}], many=True).data)
+
+
+class GrantDetail(APIView):
+    permissions = {"GET": Permission.APPROVALS_READ}
+
+    @extend_schema(
+        operation_id="grants_get",
+        summary="Read one standing approval, with a narrower rule where its uses tell of one",
+        parameters=[ENVIRONMENT],
+        responses={200: GrantDetailSerializer, 404: ProblemSerializer},
+    )
+    def get(self, request: Request, grant_id: UUID) -> Response:
+        grant = found(grant_get(environment_of(request), grant_id), "standing approval")
+        return Response(GrantDetailSerializer(grant, context={"at": timezone.now()}).data)
 
 
 class GrantRevoke(APIView):

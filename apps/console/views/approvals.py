@@ -1,5 +1,6 @@
 """The live queue of requests that wait for a person."""
 
+import json
 import uuid
 from typing import Any
 
@@ -12,15 +13,19 @@ from apps.accounts.access import Permission, may
 from apps.approvals.access import approval_access
 from apps.approvals.drafts import GrantScope
 from apps.approvals.errors import ApprovalError
-from apps.approvals.selectors import approval_counts, approvals_pending, approvals_recent, past_calls_like
+from apps.approvals.piles import SIMILAR_FROM
+from apps.approvals.selectors import approval_counts, approvals_recent
 from apps.approvals.services import approval_resolve
 from apps.approvals.states import Decision
 from apps.console.answers import status_of
 from apps.console.cards import Card, grant_scope
-from apps.console.coverage import pattern_coverage
 from apps.console.forms import ResolveForm
 from apps.console.gate import ConsoleRequest, gate
+from apps.console.many import not_shown, queue_cards
 from apps.console.presence import present
+from apps.console.templatetags.console import visible_text
+from apps.console.watching import taken_from, watched_by_others
+from apps.gateway import covering
 
 RECENT = 8
 
@@ -36,16 +41,18 @@ def approvals(request: ConsoleRequest) -> HttpResponse:
 @gate(Permission.APPROVALS_READ)
 def queue(request: ConsoleRequest) -> HttpResponse:
     """The whole list again, after a lost connection."""
-    return render(request, "console/approvals/_queue.html", _queue(request))
+    return render(request, "console/approvals/_queue_news.html", _queue(request))
 
 
 def _queue(request: ConsoleRequest) -> dict[str, object]:
     at = timezone.now()
     may_resolve = may(request.user, Permission.APPROVALS_RESOLVE)
-    pending = approvals_pending(request.environment).filter(expires_at__gt=at)
+    cards = queue_cards(request.environment, may_resolve=may_resolve, by=request.user, at=at)
     midnight = at.replace(hour=0, minute=0, second=0, microsecond=0)
     return {
-        "cards": [Card(approval, may_resolve=may_resolve, by=request.user, at=at) for approval in pending],
+        "cards": cards,
+        "similar_from": SIMILAR_FROM,
+        "not_shown": not_shown(request.environment, cards, by=request.user, at=at),
         "recent": [
             Card(approval, may_resolve=False, at=at) for approval in approvals_recent(request.environment, limit=RECENT)
         ],
@@ -67,7 +74,18 @@ def card(request: ConsoleRequest, approval_id: uuid.UUID) -> HttpResponse:
 
 def _card(request: ConsoleRequest, approval: object, error: ApprovalError | None = None) -> dict[str, object]:
     may_resolve = may(request.user, Permission.APPROVALS_RESOLVE)
-    return {"card": Card(approval, may_resolve=may_resolve, by=request.user), "error": error}  # type: ignore[arg-type]
+    card = Card(approval, may_resolve=may_resolve, by=request.user)  # type: ignore[arg-type]
+    return {"card": card, "error": error, "may_resolve": may_resolve}
+
+
+@require_safe
+@gate(Permission.APPROVALS_READ)
+def whole(request: ConsoleRequest, approval_id: uuid.UUID) -> HttpResponse:
+    """All of what is asked for, as plain text, where a card holds only its ends."""
+    approval = approval_access(request.user, approval_id)
+    is_line = approval.kind == approval.Kind.EXEC and approval.command
+    text = approval.command if is_line else json.dumps(approval.params, indent=2, ensure_ascii=False)
+    return HttpResponse(visible_text(text), content_type="text/plain; charset=utf-8")
 
 
 @require_safe
@@ -84,11 +102,8 @@ def coverage(request: ConsoleRequest, approval_id: uuid.UUID) -> HttpResponse:
     """How many past calls an "always" would also have covered; counted when a person looks at the card."""
     approval = approval_access(request.user, approval_id)
     every_agent = request.GET.get("agents") == "every"
-    context = {
-        "approval": approval,
-        "like": past_calls_like(approval, every_agent=every_agent),
-        "patterns": pattern_coverage(approval, every_agent=every_agent),
-    }
+    covered = covering.coverage(approval, every_agent=every_agent)
+    context = {"approval": approval, "like": next(iter(covered), None), "patterns": covered[1:]}
     return render(request, "console/approvals/_coverage.html", context)
 
 
@@ -120,6 +135,18 @@ def resolve(request: ConsoleRequest, approval_id: uuid.UUID) -> HttpResponse:
 
 def _scope(approval: Any, chosen: dict[str, Any]) -> GrantScope:
     return grant_scope(approval, chosen["scope"], every_agent=chosen["agents"] == "every", days=chosen["days"])
+
+
+@require_safe
+@gate(Permission.APPROVALS_READ)
+def watchers(request: ConsoleRequest) -> HttpResponse:
+    """Who else looks at which request now, and who took one over."""
+    context = {
+        "watched": watched_by_others(_slug(request), request.user.username).items(),
+        "taken": taken_from(_slug(request), request.user.username).items(),
+        "may_resolve": may(request.user, Permission.APPROVALS_RESOLVE),
+    }
+    return render(request, "console/approvals/_watchers.html", context)
 
 
 @require_safe
