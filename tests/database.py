@@ -52,26 +52,30 @@ def grant_to_application() -> None:
 
 
 _TABLES = """
-SELECT c.oid::regclass::text, EXISTS (
-    SELECT 1 FROM pg_trigger t WHERE t.tgrelid = c.oid AND NOT t.tgisinternal AND t.tgtype & 32 > 0)
-FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE n.nspname = 'public' AND c.relkind IN ('r', 'p') AND c.relname <> 'django_migrations'
+SELECT c.oid::regclass::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = 'public' AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname <> 'django_migrations'
 """
 
 
 def _empty(_operations: DatabaseOperations, _sql_list: list[str]) -> None:
-    """Empty every table as the owner, those that refuse TRUNCATE included."""
+    """Empty every table as the owner, those that refuse it included.
+
+    Most tables are empty after a test. Deleting the few rows of the others takes a fraction of what TRUNCATE takes,
+    which makes new files for every table and index.
+    """
     from apps.audit.writer import close_writer
 
     close_writer()  # its chain ends with the rows that hold it; the next test opens one of its own
     with owner_connection() as connection, connection.transaction():
-        tables = connection.execute(_TABLES).fetchall()
-        guarded = [name for name, has_guard in tables if has_guard]
-        for name in guarded:
+        tables = [name for (name,) in connection.execute(_TABLES)]
+        connection.execute(f"LOCK TABLE {', '.join(tables)} IN SHARE ROW EXCLUSIVE MODE")  # who still writes ends first
+        looks = " UNION ALL ".join(f"SELECT '{name}' WHERE EXISTS (SELECT FROM {name})" for name in tables)
+        filled = [name for (name,) in connection.execute(looks)]
+        for name in filled:
             connection.execute(f"ALTER TABLE {name} DISABLE TRIGGER USER")
-        names = ", ".join(name for name, _ in tables)
-        connection.execute(f"TRUNCATE {names} RESTART IDENTITY")
-        for name in guarded:
+            connection.execute(f"DELETE FROM {name}")
+        connection.execute("SET CONSTRAINTS ALL IMMEDIATE")  # no table may be altered while checks of its rows wait
+        for name in filled:
             connection.execute(f"ALTER TABLE {name} ENABLE TRIGGER USER")
 
 
