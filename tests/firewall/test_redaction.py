@@ -305,9 +305,9 @@ def test_hostile_text_takes_no_longer_than_its_length(name: str) -> None:
 
 
 def _seconds(text: str) -> float:
-    began = time.perf_counter()
+    began = time.thread_time()
     mask(text)
-    return time.perf_counter() - began
+    return time.thread_time() - began
 
 
 # --- options ---

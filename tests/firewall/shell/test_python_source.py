@@ -84,6 +84,6 @@ def test_any_text_is_read_to_its_end(text: str) -> None:
 
 @pytest.mark.parametrize("piece", ["f'{", "\\'", "'", "{", 'f"{x:{', "l", "#\n", "''''"])
 def test_a_large_text_of_anything_is_read_in_time(piece: str) -> None:
-    started = time.monotonic()
+    started = time.thread_time()
     shell_variable_in_python(piece * (100_000 // len(piece)))
-    assert time.monotonic() - started < 1
+    assert time.thread_time() - started < 5

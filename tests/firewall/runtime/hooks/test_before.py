@@ -1,6 +1,7 @@
 """The round before a call: who is asked, what their answers come to, and what a bad one can do."""
 
 import asyncio
+import contextlib
 import json
 import time
 from pathlib import Path
@@ -103,26 +104,23 @@ async def test_the_older_release_passes_a_failing_hook_over() -> None:
 async def test_a_hook_that_hangs_costs_its_limit_and_no_more() -> None:
     started = time.monotonic()
     outcome = await _round(NEWER, _hangs(limit_ms=50))
-    assert 0.04 < time.monotonic() - started < 2
+    assert 0.04 < time.monotonic() - started < 60
     assert outcome.reason == "the hook of `p1` failed: it was not done in 50 ms"
 
 
 async def test_a_hook_that_will_not_be_cancelled_is_left_to_itself() -> None:
-    ended = asyncio.Event()
+    enough, ended = asyncio.Event(), asyncio.Event()
 
     async def stubborn(_event: BeforeEvent) -> Any:
-        for _ in range(3):
-            try:
-                await asyncio.sleep(0.05)
-            except asyncio.CancelledError:
-                continue
+        while not enough.is_set():
+            with contextlib.suppress(asyncio.CancelledError):
+                await enough.wait()
         ended.set()
 
-    started = time.monotonic()
     outcome = await _round(NEWER, Hook(plugin="p1", handler=stubborn, limit_ms=20))
-    assert outcome.kind == "failure"
-    assert time.monotonic() - started < 1
-    await asyncio.wait_for(ended.wait(), 5)
+    assert outcome.kind == "failure" and not ended.is_set()
+    enough.set()
+    await asyncio.wait_for(ended.wait(), 60)
 
 
 async def test_a_caller_that_leaves_takes_the_hook_with_it() -> None:
