@@ -12,12 +12,11 @@ from apps.approvals.records import actor_of, voice_entry
 from apps.approvals.rows import approval_save
 from apps.approvals.rules import is_own
 from apps.approvals.states import DECISION_OF, State
-from apps.approvals.teams import team_names_of
+from apps.approvals.teams import people_in
 from apps.audit.drafts import EntryDraft
 from apps.events.notices import announce
 from apps.firewall.engine.conversation_key import group_of_key
 from apps.firewall.engine.dialect import dialect_named
-from apps.registry.models import Environment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,17 +90,13 @@ def answerers_of(approval: Approval, at: datetime) -> list[User]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Named:
-    """Whom a rule, and an escalation, name for a request."""
+    """Whom a rule, and an escalation, name for a request; those in its teams by name."""
 
-    environment: Environment
     roles: frozenset[str]
     people: frozenset[str]
-    teams: frozenset[str]
 
     def covers(self, person: User) -> bool:
-        if person.role in self.roles or person.username in self.people:
-            return True
-        return bool(self.teams) and bool(self.teams & team_names_of(self.environment, person))
+        return person.role in self.roles or person.username in self.people
 
 
 def _named_by(approval: Approval, rule: AnswerRule | None) -> _Named | None:
@@ -109,11 +104,10 @@ def _named_by(approval: Approval, rule: AnswerRule | None) -> _Named | None:
     if rule is None or not rule.answerers:
         return None
     more: dict[str, list[str]] = approval.escalated_to or {}
+    teams = [*rule.teams, *more.get("teams", ())]
     return _Named(
-        environment=approval.environment,
         roles=frozenset([*rule.roles, *more.get("roles", ())]),
-        people=frozenset([*rule.people, *more.get("people", ())]),
-        teams=frozenset([*rule.teams, *more.get("teams", ())]),
+        people=frozenset([*rule.people, *more.get("people", ()), *people_in(approval.environment, teams)]),
     )
 
 

@@ -1,7 +1,7 @@
 """Teams: people by one name, for the rules of who may answer."""
 
 from copy import copy
-from typing import Any, Final
+from typing import Any
 
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
@@ -13,8 +13,6 @@ from apps.approvals.models import AnswerRule, Team
 from apps.approvals.records import answer_change_record
 from apps.registry.models import Environment
 from apps.registry.services.changing import By, change, check_version, field_problems, write_fields
-
-TEAM_FIELDS: Final = ("name", "people")
 
 
 def teams(environment: Environment) -> QuerySet[Team]:
@@ -56,7 +54,7 @@ def team_change(team: Team, *, expected_version: int | None = None, by: By = Non
     """Change a team; rules that name it keep naming it.
 
     Args:
-        fields: of `TEAM_FIELDS`.
+        fields: name, people.
     Raises:
         PermissionDeniedError, AnswerInvalidError, RecordChangedError.
     """
@@ -87,9 +85,10 @@ def team_remove(team: Team, *, by: By = None) -> None:
         answer_change_record(team.environment, by, "removed", {"team": team.name})
 
 
-def team_names_of(environment: Environment, person: User) -> set[str]:
-    """Name the teams of an environment that somebody is in."""
-    return set(teams(environment).filter(people__contains=[person.username]).values_list("name", flat=True))
+def people_in(environment: Environment, names: list[str]) -> set[str]:
+    """Give the user names of those who are in some teams of an environment."""
+    found = teams(environment).filter(name__in=names).values_list("people", flat=True) if names else ()
+    return {username for people in found for username in people}
 
 
 def unknown_people(names: list[str]) -> list[str]:

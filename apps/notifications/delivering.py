@@ -8,9 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from apps.audit.masking import Masker
-from apps.events.notices import announce
 from apps.notifications.models import Delivery, State
-from apps.notifications.planning import CHANGED
 from apps.notifications.sending import Heard, send
 
 BACK_OFF_S: Final = (5, 20, 60, 180)
@@ -66,7 +64,6 @@ def delivery_heard(taken: Delivery, heard: Heard, at: datetime) -> None:
             row.save(update_fields=["state", "due_at", "status", "error_code", "message"])
         if heard.is_gone and row.subscription is not None:
             row.subscription.delete()
-        announce(CHANGED, id=row.pk, environment=row.environment.slug)
 
 
 def deliveries_forget(at: datetime) -> int:

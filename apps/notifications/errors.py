@@ -25,7 +25,7 @@ class WebhookNotFoundError(NotificationError):
     code = "webhook_not_found"
 
 
-class TestTooSoonError(NotificationError):
+class TriedTooSoonError(NotificationError):
     """Somebody tried their notifications a moment ago."""
 
-    code = "test_too_soon"
+    code = "tried_too_soon"

@@ -22,7 +22,7 @@ from apps.events.notices import announce
 from apps.firewall.tools.connector.errors import UrlRefusedError
 from apps.keys.seal import seal, unseal
 from apps.notifications.addresses import check_outgoing
-from apps.notifications.errors import NotificationInvalidError, TestTooSoonError
+from apps.notifications.errors import NotificationInvalidError, TriedTooSoonError
 from apps.notifications.models import Delivery, Preference, Quiet, Subscription, Webhook
 from apps.notifications.places import Place, email_place, push_place, webhook_place
 from apps.registry.models import Environment
@@ -128,12 +128,12 @@ def notifications_test(person: User, environment: Environment, at: datetime) -> 
     """Tell a person on every channel they have, now; of an environment's webhooks whoever may change them.
 
     Raises:
-        TestTooSoonError: they tried a moment ago.
+        TriedTooSoonError: they tried a moment ago.
     """
     with transaction.atomic():
         User.objects.select_for_update().get(pk=person.pk)
         if Delivery.objects.filter(person=person, approval=None, created_at__gt=at - TEST_EVERY).exists():
-            raise TestTooSoonError(_("you tried a moment ago: wait some seconds"))
+            raise TriedTooSoonError(_("you tried a moment ago: wait some seconds"))
         places = [push_place(row) for row in browsers_of(person)]
         chosen = preference_of(person)
         if chosen.email:

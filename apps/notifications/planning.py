@@ -17,7 +17,6 @@ from apps.approvals.escalating import waited
 from apps.approvals.models import Approval
 from apps.approvals.rows import approval_locked
 from apps.approvals.states import State as ApprovalState
-from apps.events.notices import announce
 from apps.notifications.models import Delivery, Preference, Reminder, Subscription, Webhook
 from apps.notifications.people import is_quiet
 from apps.notifications.places import Place, email_place, push_place, webhook_place
@@ -25,7 +24,6 @@ from apps.notifications.places import Place, email_place, push_place, webhook_pl
 SHARES: Final = (0.5, 0.65, 0.8)
 """Shares of a request's time after which the first, second and third channel is taken."""
 ESCALATED: Final = 10
-CHANGED: Final = "notifications.changed"
 DANGERS: Final = frozenset({"destructive", "secret_in_arguments", "download_to_shell", "pipe_to_shell"})
 
 
@@ -76,10 +74,7 @@ def _remind(approval_id: UUID, at: datetime) -> int:
         channels = [places for places in _channels(approval, at) if places][: _taken(approval, at)]
         wanted = [place.delivery(approval.environment, approval, at) for places in channels for place in places]
         told = set(Delivery.objects.filter(approval=approval).values_list("target", flat=True))
-        made = Delivery.objects.bulk_create([each for each in wanted if each.target not in told])
-        if made:
-            announce(CHANGED, id=approval.pk, environment=approval.environment.slug)
-        return len(made)
+        return len(Delivery.objects.bulk_create([each for each in wanted if each.target not in told]))
 
 
 def _channels(approval: Approval, at: datetime) -> Iterator[list[Place]]:

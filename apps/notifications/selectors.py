@@ -1,7 +1,6 @@
 """Reading deliveries."""
 
 from apps.accounts.models import User
-from apps.approvals.models import Approval
 from apps.notifications.models import Delivery
 from apps.registry.models import Environment
 
@@ -20,8 +19,3 @@ def deliveries_tried(person: User) -> list[Delivery]:
     tried = Delivery.objects.filter(person=person, approval=None)
     last = tried.values_list("created_at", flat=True).first()
     return [] if last is None else list(tried.filter(created_at=last).order_by("channel", "id")[:TRIED])
-
-
-def deliveries_of(approval: Approval) -> list[Delivery]:
-    """Give the messages about one request, the first one first."""
-    return list(Delivery.objects.filter(approval=approval).order_by("created_at", "id"))

@@ -57,7 +57,7 @@ def send(delivery: Delivery, at: datetime) -> Heard:
     except FirewallError as exc:
         return Heard(error_code=exc.code, message=exc.message)
     except (SMTPException, OSError) as exc:
-        return Heard(error_code="mail_refused", message=f"{type(exc).__name__}: {exc}")
+        return Heard(error_code="mail_refused", message=_without_address(f"{type(exc).__name__}: {exc}", delivery))
 
 
 def _push(delivery: Delivery, at: datetime) -> Heard:
@@ -109,6 +109,12 @@ def _email(delivery: Delivery, at: datetime) -> Heard:
         headers={"Auto-Submitted": "auto-generated"},
     ).send()
     return Heard()
+
+
+def _without_address(text: str, delivery: Delivery) -> str:
+    """Hide whom a mail server spoke of: others read what became of messages."""
+    address = "" if delivery.person is None else preference_of(delivery.person).email
+    return text.replace(address, "…") if address else text
 
 
 def _webhook(delivery: Delivery, at: datetime) -> Heard:

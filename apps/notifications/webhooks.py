@@ -20,7 +20,6 @@ from apps.registry.models import Environment
 from apps.registry.services.changing import By, actor_of, change, check_version, field_problems, write_fields
 
 SECRET_PURPOSE: Final = "notifications.webhook"  # noqa: S105 - a name
-WEBHOOK_FIELDS: Final = ("name", "url", "is_active")
 
 
 def webhooks(environment: Environment) -> QuerySet[Webhook]:
@@ -68,7 +67,7 @@ def webhook_change(
 
     Args:
         secret: None keeps the one it has, an empty one removes it.
-        fields: of `WEBHOOK_FIELDS`.
+        fields: name, url, is_active.
     Raises:
         PermissionDeniedError, NotificationInvalidError, RecordChangedError.
     """

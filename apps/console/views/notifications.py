@@ -16,7 +16,7 @@ from apps.accounts.access import Permission
 from apps.console import notifications as shown
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.views.agents import environment_chosen, writing
-from apps.notifications.errors import NotificationInvalidError, TestTooSoonError
+from apps.notifications.errors import NotificationInvalidError, TriedTooSoonError
 from apps.notifications.people import browser_add, browser_remove, notifications_test, preference_save
 from apps.notifications.webhooks import webhook_add, webhook_change, webhook_remove, webhooks
 from apps.registry.errors import RecordChangedError
@@ -74,7 +74,7 @@ def trying(request: ConsoleRequest) -> HttpResponse:
     """Tell this person on every channel they have."""
     try:
         notifications_test(request.user, environment_chosen(request), timezone.now())
-    except TestTooSoonError as error:
+    except TriedTooSoonError as error:
         messages.warning(request, error.message)
     return redirect("notifications")
 
