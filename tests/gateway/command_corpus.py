@@ -1,6 +1,6 @@
 """Two thousand commands in many shapes, the same ones every time: what agents write, and what they write to get by."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import cycle, islice
 
 PROGRAMS = ("cat", "ls", "sort", "head", "wc", "tail", "cut", "uniq", "grep", "date", "touch", "env")
@@ -23,7 +23,8 @@ def double_quoted(program: str, arguments: tuple[str, ...]) -> str:
     return " ".join([program, *(f'"{each}"' for each in arguments)])
 
 
-SHAPES = (
+Shape = Callable[[str, tuple[str, ...]], str]
+SHAPES: tuple[Shape, ...] = (
     plain,
     quoted,
     double_quoted,
