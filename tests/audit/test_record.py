@@ -70,7 +70,7 @@ def test_many_threads_fill_one_chain_without_a_gap() -> None:
 def test_waiting_entries_are_committed_together() -> None:
     drafts = [intent() for _ in range(50)]
     futures = [writer().submit(seal_entry(draft)) for draft in drafts]
-    assert sorted(future.result(timeout=20)[0].seq for future in futures) == list(range(1, 51))
+    assert sorted(future.result(timeout=60)[0].seq for future in futures) == list(range(1, 51))
 
 
 async def test_a_coroutine_records_without_blocking_the_loop() -> None:
@@ -153,9 +153,9 @@ def test_a_database_that_is_away_refuses_and_one_that_is_back_goes_on(monkeypatc
 def test_one_entry_that_cannot_be_stored_does_not_take_its_neighbours_along() -> None:
     chain_id = boot_id()
     futures = [writer().submit(item) for item in (seal_entry(intent()), unstorable(), seal_entry(intent()))]
-    assert [future.result(timeout=20)[0].seq for future in (futures[0], futures[2])] == [1, 2]
+    assert [future.result(timeout=60)[0].seq for future in (futures[0], futures[2])] == [1, 2]
     with pytest.raises(AuditUnavailableError, match="bigint"):
-        futures[1].result(timeout=20)
+        futures[1].result(timeout=60)
     assert seqs(chain_id) == [1, 2]
 
 
@@ -164,7 +164,7 @@ def test_entries_that_belong_together_are_stored_together_or_not_at_all() -> Non
     chain_id = boot_id()
     assert [receipt.seq for receipt in entries_record([intent(), intent()])] == [1, 2]
     with pytest.raises(AuditUnavailableError):
-        writer().submit(seal_entry(intent()), unstorable()).result(timeout=20)
+        writer().submit(seal_entry(intent()), unstorable()).result(timeout=60)
     assert seqs(chain_id) == [1, 2]
 
 

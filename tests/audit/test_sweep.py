@@ -46,7 +46,7 @@ def outcomes(call_id: UUID) -> list[str]:
 
 def record(process: Writer, *drafts: object) -> None:
     for draft in drafts:
-        process.submit(seal_entry(draft)).result(timeout=20)  # type: ignore[arg-type]
+        process.submit(seal_entry(draft)).result(timeout=60)  # type: ignore[arg-type]
 
 
 def test_the_call_of_a_killed_process_ends_as_unknown() -> None:

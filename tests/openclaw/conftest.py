@@ -43,7 +43,7 @@ class Relays:
     loop: asyncio.AbstractEventLoop
 
     def carry(self, listen: str, target: str) -> None:
-        asyncio.run_coroutine_threadsafe(carry(listen, target), self.loop).result(timeout=10)
+        asyncio.run_coroutine_threadsafe(carry(listen, target), self.loop).result(timeout=60)
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def relays() -> Iterator[Relays]:
     thread.start()
     yield Relays(loop)
     loop.call_soon_threadsafe(loop.stop)
-    thread.join(timeout=10)
+    thread.join(timeout=60)
 
 
 @pytest.fixture(scope="module")

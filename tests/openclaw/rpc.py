@@ -44,7 +44,7 @@ class Rpc:
 
     def _event(self, name: str) -> None:
         while True:
-            frame = json.loads(self._connection.recv(timeout=20))
+            frame = json.loads(self._connection.recv(timeout=60))
             if frame.get("event") == name:
                 return
 

@@ -25,7 +25,7 @@ class Spoken:
             "cwd": str(where),
             "env": {"PATH": PATH, "TERM": "xterm"},
             "limits": Limits(cpu_s=10, processes=32),
-            "time_limit_s": 20.0,
+            "time_limit_s": 60.0,
             "output_limit_bytes": 65536,
         }
         self.task: asyncio.Task[ProcessResult] = asyncio.ensure_future(
@@ -36,8 +36,13 @@ class Spoken:
         self.said += part
         return part
 
+    async def listens(self) -> None:
+        async with asyncio.timeout(60):
+            while not self.leash.is_open:
+                await asyncio.sleep(0.01)
+
     async def says(self, text: bytes) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while text not in self.said:
                 assert not self.task.done() or text in self.said, (self.said, self.task.result())
                 await asyncio.sleep(0.01)
@@ -49,7 +54,7 @@ def python(code: str) -> list[str]:
 
 async def test_a_command_reads_what_is_written_to_it_until_that_was_all(tmp_path: Path) -> None:
     cat = Spoken(["/bin/cat"], tmp_path, Leash())
-    await asyncio.sleep(0.1)
+    await cat.listens()
     assert await cat.leash.write(b"one\n")
     await cat.says(b"one\n")
     assert await cat.leash.write(b"two\n", is_last=True)
@@ -64,7 +69,7 @@ async def test_its_end_can_be_asked_for_and_is_that_of_its_whole_tree(tmp_path: 
     stubborn = Spoken(["/bin/sh", "-c", code], tmp_path, Leash())
     await stubborn.says(b"ready")
     stubborn.leash.end()
-    result = await asyncio.wait_for(stubborn.task, 3)
+    result = await asyncio.wait_for(stubborn.task, 60)
     assert (result.ended, result.stdout.head) == ("stopped", b"ready\n")
     with pytest.raises(InputClosedError):
         await stubborn.leash.write(b"x")
@@ -72,7 +77,7 @@ async def test_its_end_can_be_asked_for_and_is_that_of_its_whole_tree(tmp_path: 
 
 async def test_what_nobody_reads_is_refused_beyond_a_limit(tmp_path: Path) -> None:
     deaf = Spoken(["/bin/sleep", "63"], tmp_path, Leash())
-    await asyncio.sleep(0.2)
+    await deaf.listens()
     assert not await deaf.leash.write(b"x" * 200_000)
     with pytest.raises(InputFullError):
         await deaf.leash.write(b"x" * 200_000)
@@ -100,16 +105,16 @@ async def test_a_terminal_is_the_commands_own(tmp_path: Path, isolated: bool) ->
 
 async def test_a_terminal_takes_lines_the_end_and_an_interrupt(tmp_path: Path) -> None:
     cat = Spoken(["/bin/cat"], tmp_path, Leash(has_terminal=True))
-    await asyncio.sleep(0.2)
+    await cat.listens()
     await cat.leash.write(b"hello\r")
     await cat.says(b"hello\r\nhello\r\n")
     await cat.leash.write(b"", is_last=True)
-    assert (await asyncio.wait_for(cat.task, 5)).exit_code == 0
+    assert (await asyncio.wait_for(cat.task, 60)).exit_code == 0
 
-    asleep = Spoken(["/bin/sleep", "64"], tmp_path, Leash(has_terminal=True))
-    await asyncio.sleep(0.2)
+    asleep = Spoken(["/bin/sh", "-c", "echo ready; exec sleep 64"], tmp_path, Leash(has_terminal=True))
+    await asleep.says(b"ready")
     await asleep.leash.write(b"\x03")
-    assert (await asyncio.wait_for(asleep.task, 5)).signal == 2
+    assert (await asyncio.wait_for(asleep.task, 60)).signal == 2
 
 
 async def test_escape_sequences_come_as_they_were_written_and_the_last_word_too(tmp_path: Path) -> None:
@@ -128,6 +133,6 @@ async def test_a_terminals_command_is_held_to_its_limits_and_to_its_files(tmp_pa
         Leash(has_terminal=True),
         limits=Limits(cpu_s=10, processes=20),
     )
-    assert (await asyncio.wait_for(bomb.task, 10)).ended == "process_limit"
+    assert (await asyncio.wait_for(bomb.task, 60)).ended == "process_limit"
     late = Spoken(["/bin/sleep", "65"], tmp_path, Leash(has_terminal=True), time_limit_s=0.3)
-    assert (await asyncio.wait_for(late.task, 5)).ended == "timed_out"
+    assert (await asyncio.wait_for(late.task, 60)).ended == "timed_out"
