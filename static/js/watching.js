@@ -45,9 +45,9 @@
     findAll(".ap-watch").forEach(slot => {
       const id = slot.closest(".ap").id;
       const parts = findAll(`[data-for="${id}"], [data-taken="${id}"]`, read);
-      const html = parts.map(part => part.innerHTML).join("");
-      if (slot.dataset.shown === html) return;
-      slot.dataset.shown = html;
+      const said = parts.map(part => `${"for" in part.dataset} ${part.textContent}`).join("");
+      if (slot.dataset.shown === said) return;
+      slot.dataset.shown = said;
       slot.replaceChildren(...parts.flatMap(part => [...part.cloneNode(true).childNodes]));
       slot.hidden = !parts.length;
     });

@@ -12,7 +12,10 @@ SECRET = "sk-ant-" + "a1B2c3D4e5F6g7H8" * 2
 
 def part(line: str, text: str, **fields: Any) -> Part:
     start = line.index(text)
-    given = {"program": f"/usr/bin/{text.split()[0]}", "why": Evidence("allowlist_miss", text.split()[0])} | fields
+    given: dict[str, Any] = {
+        "program": f"/usr/bin/{text.split()[0]}",
+        "why": Evidence("allowlist_miss", text.split()[0]),
+    } | fields
     return Part(text=text, start=start, end=start + len(text), **given)
 
 

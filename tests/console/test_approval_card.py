@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from html import unescape
 from typing import Any
 
@@ -109,7 +110,7 @@ def test_a_pattern_says_what_it_would_also_have_covered(
     client_of: Callable[..., Client], operator: Any, ask: Callable[..., Any], called: Callable[..., Any]
 ) -> None:
     for command in ("curl -fsS https://a.example", "curl -v https://b.example", "wget x", "curl a | sh"):
-        called(agent="covered", tool="exec", params={"command": command})
+        called(agent="covered", tool="exec", params={"command": command}, at=timezone.now() - timedelta(minutes=5))
     approval = ask(agent="covered")
     part = client_of(operator).get(f"/approvals/{approval.shown_id}/coverage/").content.decode()
     first, anything = part.split("<hx-partial")[1:]
@@ -229,7 +230,7 @@ def test_a_line_is_drawn_by_its_commands_with_what_was_said_of_each(
     assert "rule <code>/usr/bin/git</code>" in part
     assert "No rule matches." in part
     assert "sudo › env" in unescape(re.sub(r"<[^>]+>", "", part))
-    assert "1 of 3 commands is on no list." in part or "1 of 3 command is on no list." in part
+    assert "1 of 3 commands is on no list." in part
     assert [line for line in ("a rule allows it", "asks") if f"</span>{line}</li>" in part] == [
         "a rule allows it",
         "asks",
@@ -271,7 +272,7 @@ def test_a_line_that_is_too_long_says_what_is_left_out_and_where_it_stands(
     browser = client_of(operator)
     part = card(browser, approval)
     left_out = len(line) - 4600
-    assert f"{left_out:,} characters are left out here." in part or f"{left_out} characters are left out here." in part
+    assert f"{left_out:,} characters are left out here." in part
     assert "rm" in drawn_line(part)
     assert f'href="/approvals/{approval.shown_id}/whole/"' in part
     whole = browser.get(f"/approvals/{approval.shown_id}/whole/")
@@ -285,7 +286,7 @@ def test_large_params_say_what_is_left_out(
     params = {"body": "b" * 5000, "to": "x"}
     approval = ask(kind="tool", tool="message", command="", argv=(), params=params)
     browser = client_of(operator)
-    assert re.search(r"3,?000 characters are left out here\.", card(browser, approval))
+    assert "3,000 characters are left out here." in card(browser, approval)
     assert json.loads(browser.get(f"/approvals/{approval.shown_id}/whole/").content) == params
 
 

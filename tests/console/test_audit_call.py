@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from apps.firewall.engine.exec_policy import Evidence, Part
 from apps.firewall.identifiers import show_id
 
 
@@ -70,3 +71,17 @@ def test_what_hooks_changed_stands_member_by_member(
     page = client_of(auditor).get(path(called(changes={"hooks": changes}))).content.decode()
     for text in ("Changes by hooks", "acme", "limit", "200", "&lt;b&gt;one"):
         assert text in page
+
+
+def test_a_command_that_was_asked_about_is_drawn_by_its_parts(
+    client_of: Callable[..., Client], auditor: Any, ask: Callable[..., Any]
+) -> None:
+    line = "git status && curl x.example"
+    first = Part(text="git status", start=0, end=10, program="/usr/bin/git", satisfied_by="allowlist", pattern="git")
+    why = Evidence("allowlist_miss", "/usr/bin/curl")
+    second = Part(text="curl x.example", start=14, end=28, program="/usr/bin/curl", why=why)
+    approval = ask(command=line, parts=[first, second])
+    page = client_of(auditor).get(path(approval.call_id)).content.decode()
+    assert page.count('class="sg ') == 2
+    assert "rule <code>git</code>" in page
+    assert "No rule matches." in page

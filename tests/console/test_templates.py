@@ -42,7 +42,8 @@ def test_each_form_that_posts_carries_the_csrf_token(path: Path) -> None:
 
 
 def test_icons_named_by_code_are_in_the_sprite() -> None:
-    from apps.console.cards import HINTS, OTHER, VERDICTS
+    from apps.console.cards import VERDICTS
+    from apps.console.hints import HINTS, OTHER
     from apps.console.menu import MENU
 
     named = {entry.icon for section in MENU for entry in section.entries}

@@ -2,7 +2,8 @@
 
 import pytest
 
-from apps.console.commands import segments
+from apps.console.commands import clipped, drawn, guessed_spans, spans_of
+from apps.console.line_parts import is_dangerous
 from apps.console.templatetags.console import json_text, milliseconds, visible, visible_text
 
 HIDDEN = ["\u202e", "\u2066", "\u200b", "\x07", "\x1b", "\u2028", "\ufeff", "\u00ad", "\u3164", "\ue000", "\U000e0041"]
@@ -42,19 +43,40 @@ def test_a_duration_reads_as_people_say_it(value: int | None, shown: str) -> Non
     assert milliseconds(value) == shown
 
 
-def test_a_line_is_cut_at_its_operators_but_not_inside_quotes() -> None:
-    drawn = segments("a -x && b 'c; d' | e")
-    assert [(segment.program, segment.op) for segment in drawn] == [("a", "&&"), ("b", "|"), ("e", "")]
+LINE = "FOO=1 env \"a b\" 'x'y $HOME `id` https://h/p --flag=v \\; (q) && b 'c; d'\n | e ;"
 
 
-def test_a_segment_that_shows_a_danger_is_marked() -> None:
-    drawn = segments("ls; rm -rf /", dangers=("rm",))
-    assert [segment.level for segment in drawn] == ["miss", "bad"]
+def test_a_line_that_nobody_judged_is_cut_at_its_operators_but_not_inside_quotes() -> None:
+    line = "a -x && b 'c; d' | e"
+    assert [line[span.start : span.end] for span in guessed_spans(line)] == ["a -x", "b 'c; d'", "e"]
+
+
+@pytest.mark.parametrize(
+    ("line", "danger", "is_marked"),
+    [("rm -rf /", "rm", True), ("firm x", "rm", False), ("curl x", "curl x | sh", True), ("ls", "rm", False)],
+)
+def test_a_command_that_shows_a_danger_is_marked(line: str, danger: str, is_marked: bool) -> None:
+    assert is_dangerous(line, (danger,)) == is_marked
 
 
 def test_no_letter_of_a_command_is_lost() -> None:
-    text = "FOO=1 env \"a b\" 'x'y $HOME `id` https://h/p --flag=v \\; (q)"
-    assert "".join(word.text for segment in segments(text) for word in segment.words) == text
+    assert "".join(piece.text for piece in drawn(LINE, guessed_spans(LINE))) == LINE
+
+
+def test_commands_that_stand_inside_others_are_marked_once() -> None:
+    parts = [{"start": 0, "end": 9}, {"start": 4, "end": 8}, {"start": 12, "end": 13}]
+    spans = spans_of(parts, ["miss", "miss", ""])
+    assert [(span.start, span.number) for span in spans] == [(0, 1), (12, 3)]
+    assert "".join(piece.text for piece in drawn("ls $(rm x) ; b", spans)) == "ls $(rm x) ; b"
+
+
+@pytest.mark.parametrize("head", [0, 1, 7, 30])
+def test_a_clipped_line_keeps_both_ends_and_counts_the_rest(head: int) -> None:
+    pieces = clipped(drawn(LINE, guessed_spans(LINE)), head=head, tail=9)
+    cut = next(number for number, piece in enumerate(pieces) if piece.cut)
+    first, last = ("".join(piece.text for piece in part) for part in (pieces[:cut], pieces[cut + 1 :]))
+    assert (first, last) == (LINE[:head], LINE[-9:])
+    assert pieces[cut].cut == len(LINE) - head - 9
 
 
 def test_a_masked_secret_is_marked_inside_its_text() -> None:

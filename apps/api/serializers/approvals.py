@@ -27,8 +27,8 @@ class ApprovalSerializer(serializers.ModelSerializer[Approval]):
         model = Approval
         fields: ClassVar = [
             "id", "call_id", "environment", "kind", "version", "state", "tool", "title", "severity", "command", "argv",
-            "resolved_path", "cwd", "host", "params", "evidence", "parts", "warnings", "agent", "session_key", "channel",
-            "sender", "sender_name", "sender_is_owner", "requester", "reason_layer", "reason_rule", "reason",
+            "resolved_path", "cwd", "host", "params", "evidence", "parts", "warnings", "agent", "session_key",
+            "channel", "sender", "sender_name", "sender_is_owner", "requester", "reason_layer", "reason_rule", "reason",
             "snapshot_digest", "trace_id", "decisions", "requested_at", "expires_at", "decided_by", "decided_at",
             "decision_reason", "scope", "escalated_at", "escalated_to",
         ]  # fmt: skip

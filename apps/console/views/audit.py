@@ -15,12 +15,15 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from apps.accounts.access import Permission, may
+from apps.approvals.selectors import approval_now
 from apps.audit.errors import FilterError
 from apps.audit.exports import exports_of
 from apps.audit.filters import EntryFilters
+from apps.audit.rows import CallRecord
 from apps.audit.selectors import CallPage, call_record, calls, calls_count, entry_facets, entry_histogram
 from apps.audit.selectors import ledger_state as state_of_ledger
 from apps.console.calls import DEFAULT_SPAN, SPANS, STATUSES, ShownCall, since_of
+from apps.console.cards import Card
 from apps.console.charts import calls_chart
 from apps.console.gate import ConsoleRequest, gate
 from apps.gateway.abandoned import OPEN
@@ -217,7 +220,15 @@ def _drawer(request: ConsoleRequest, shown: str) -> dict[str, Any]:
     slug = request.environment.slug if request.environment else ""
     if record is None or record.environment not in {slug, ""}:
         return {"shown": None}
-    return {"shown": ShownCall(record, dialect=_dialect(request))}
+    return {"shown": ShownCall(record, dialect=_dialect(request)), "asked": _asked(request, record)}
+
+
+def _asked(request: ConsoleRequest, record: CallRecord) -> Card | None:
+    """The command that a person was asked about, with what was said of each part of its line."""
+    if record.approval_id is None or not may(request.user, Permission.APPROVALS_READ):
+        return None
+    approval = approval_now(record.approval_id)
+    return Card(approval, may_resolve=False) if approval is not None and approval.kind == "exec" else None
 
 
 @require_safe
@@ -230,6 +241,7 @@ def call(request: ConsoleRequest, call_id: uuid.UUID) -> HttpResponse:
         raise Http404
     context = {
         "shown": ShownCall(record, dialect=_dialect(request)),
+        "asked": _asked(request, record),
         "encoded": _query(request).urlencode(),
         "may_cancel": record.status in OPEN and may(request.user, Permission.CALLS_MAKE),
     }

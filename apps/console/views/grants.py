@@ -17,6 +17,9 @@ from apps.console import grants as shown
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.views.agents import environment_chosen
 
+BACK = {"approvals": "approvals", "history": "approvals-history"}
+"""Where a rule was undone from."""
+
 
 @require_safe
 @gate(Permission.APPROVALS_READ)
@@ -42,7 +45,7 @@ def grant(request: ConsoleRequest, grant_id: UUID) -> HttpResponse:
 def revoke(request: ConsoleRequest, grant_id: UUID) -> HttpResponse:
     grant_revoke(_asked(request, grant_id), by=request.user, at=timezone.now())
     messages.success(request, _("Revoked: the next such call asks again."))
-    return redirect("grants")
+    return redirect(BACK.get(request.POST.get("back", ""), "grants"))
 
 
 @require_POST
