@@ -43,6 +43,7 @@ from apps.sessions.services import ENDED as SESSION_ENDED
 log = structlog.get_logger(__name__)
 
 POLL_S = 5.0
+LEAVING_S = 0.3
 ELSEWHERE_LIMIT = 2048  # calls that OpenClaw Gateways run: here each only waits
 PUBLICATIONS = ("publication.", "environment.")
 TOOLS = ("registry.", "source.", "environment.")
@@ -213,6 +214,8 @@ async def _hold(current: Gateway) -> None:
     """Hold to what is stopped now, and end what runs against it."""
     await current.halts.reload()
     current.desk.end_stopped(current.halts)
+    current.holder.end_stopped(current.halts)
+    await asyncio.sleep(LEAVING_S)  # a call that was about to leave its command has left it by now
     current.holder.end_stopped(current.halts)
 
 
