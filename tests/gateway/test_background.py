@@ -54,6 +54,15 @@ def begun(answer: Mapping[str, Any]) -> str:
     return str(answer["result"]["sessionId"])
 
 
+def heard(client: httpx.Client, name: str, text: str) -> str:
+    """Poll until the output since the last poll holds a text; a command may say it in parts."""
+    said, until_s = "", time.monotonic() + 30
+    while text not in said:
+        assert time.monotonic() < until_s, said
+        said += process(client, "poll", name, timeout=1000)["result"]["output"]
+    return said
+
+
 def ended_entry(name: str) -> Entry:
     return Entry.objects.get(call_id=read_id("proc", name), kind="command_ended")
 
@@ -79,17 +88,15 @@ def alive(marker: str) -> bool:
 
 
 def test_a_command_is_left_when_its_time_is_over_and_read_later(agent: httpx.Client) -> None:
-    began = time.monotonic()
-    answer = ask(agent, "exec", {"command": "sh -c 'echo first; sleep 7; echo second; exit 3'", "yieldMs": 3000})
-    assert time.monotonic() - began < 6.5
+    answer = ask(agent, "exec", {"command": "sh -c 'echo first; read line; echo second; exit 3'", "yieldMs": 3000})
     name = begun(answer)
-    assert answer["result"]["tail"] == "first\n"
+    assert heard(agent, name, "\n") == "first\n"
+    assert process(agent, "poll", name)["result"]["status"] == "running"
 
-    polled = process(agent, "poll", name, timeout=5000)["result"]
-    assert (polled["status"], polled["output"]) == ("running", "first\n")
-    polled = process(agent, "poll", name, timeout=20000)["result"]
-    assert polled["output"] == "second\n"
-    until(lambda: has_ended(name), seconds=5)
+    process(agent, "write", name, data="go on\n")
+
+    assert heard(agent, name, "\n") == "second\n"
+    until(lambda: has_ended(name), seconds=30)
     last = process(agent, "poll", name)["result"]
     assert (last["status"], last["exitCode"], last["output"]) == ("completed", 3, "")
     assert process(agent, "log", name)["result"]["output"] == "first\nsecond\n"
@@ -97,7 +104,7 @@ def test_a_command_is_left_when_its_time_is_over_and_read_later(agent: httpx.Cli
 
 def test_the_call_has_one_outcome_and_the_end_one_record_that_names_it(agent: httpx.Client) -> None:
     name = begun(run(agent, "sh -c 'sleep 0.5; echo token=ghp_aB3dE5gH7jK9mN1pQ3sT5vX7zA9cE1gI3kM5; exit 1'"))
-    until(lambda: has_ended(name), seconds=5)
+    until(lambda: has_ended(name), seconds=30)
     call_id = read_id("proc", name)
     kinds = list(Entry.objects.filter(call_id=call_id).order_by("at", "id").values_list("kind", "status"))
     assert kinds == [("call_intent", "started"), ("call_outcome", "completed"), ("command_ended", "completed")]
@@ -118,7 +125,7 @@ def test_one_that_ends_in_time_answers_as_in_the_foreground(agent: httpx.Client)
 
 def test_where_process_is_denied_it_runs_in_the_foreground_and_says_so(agent: httpx.Client, holder: Holder) -> None:
     holder.snapshot = snapshot_with(settings=FULL, approvals={}, deny=("process",))
-    until(lambda: process(agent, "list").get("status") != "completed", seconds=10)
+    until(lambda: process(agent, "list").get("status") != "completed", seconds=30)
     answer = run(agent, "sh -c 'sleep 0.3; echo whole'")
     assert answer["result"]["stdout"] == "whole\n"
     assert [each["code"] for each in answer["warnings"]] == ["not_in_background"]
@@ -133,10 +140,10 @@ def test_a_call_without_a_session_runs_in_the_foreground_and_says_so(agent: http
 
 
 def test_the_policy_may_leave_every_command_that_takes_long(agent: httpx.Client, holder: Holder) -> None:
-    holder.snapshot = snapshot_with(settings={**FULL, "backgroundMs": 200, "timeoutSec": 1}, approvals={})
-    until(lambda: "sessionId" in (ask(agent, "exec", {"command": "sleep 0.5"}).get("result") or {}), seconds=10)
+    holder.snapshot = snapshot_with(settings={**FULL, "backgroundMs": 200, "timeoutSec": 5}, approvals={})
+    until(lambda: "sessionId" in (ask(agent, "exec", {"command": "sleep 0.5"}).get("result") or {}), seconds=30)
     name = begun(ask(agent, "exec", {"command": "sleep 58"}))
-    until(lambda: has_ended(name), seconds=5)
+    until(lambda: has_ended(name), seconds=30)
     entry = ended_entry(name)
     assert entry.status == "failed"
     assert (content_of(entry).error or {})["code"] == "command_timed_out"
@@ -149,7 +156,7 @@ def test_it_outlives_the_cancel_of_its_call_once_it_is_left(
     name = begun(answer)
     assert agent.delete(f"/api/v1/calls/{answer['id']}").json()["status"] == "completed"
     assert process(agent, "poll", name, timeout=500)["result"]["status"] == "running"
-    until(lambda: alive("71.5"), seconds=5)
+    until(lambda: alive("71.5"), seconds=30)
     killed = process(agent, "kill", name)["result"]
     assert (killed["status"], killed["error"]["code"]) == ("cancelled", "killed")
     assert not alive("71.5")
@@ -159,18 +166,18 @@ def test_before_it_is_left_a_cancel_ends_it(agent: httpx.Client) -> None:
     body = {"agent": "bot", "session": SESSION, "tool": "exec", "wait_ms": 0}
     params = {"command": "sleep 72.5", "yieldMs": 60_000}
     call_id = agent.post("/api/v1/calls", json={**body, "params": params}).json()["id"]
-    until(lambda: alive("72.5"), seconds=5)
+    until(lambda: alive("72.5"), seconds=30)
     assert agent.delete(f"/api/v1/calls/{call_id}").json()["status"] == "cancelled"
     assert not alive("72.5")
-    until(lambda: not BackgroundCommand.objects.exists(), seconds=5)
+    until(lambda: not BackgroundCommand.objects.exists(), seconds=30)
 
 
 def test_what_is_written_reaches_it_and_the_end_of_input(agent: httpx.Client) -> None:
     name = begun(run(agent, "sh -c 'read a; echo got $a; cat; echo over'"))
     assert process(agent, "write", name, data="one\n")["result"]["written"] == 4
-    assert process(agent, "poll", name, timeout=3000)["result"]["output"] == "got one\n"
+    assert heard(agent, name, "\n") == "got one\n"
     assert process(agent, "write", name, data="two", eof=True)["status"] == "completed"
-    until(lambda: has_ended(name), seconds=5)
+    until(lambda: has_ended(name), seconds=30)
     assert process(agent, "log", name)["result"]["output"] == "got one\ntwoover\n"
     refused = process(agent, "write", name, data="x")
     assert (refused["status"], refused["error"]["code"]) == ("failed", "input_closed")
@@ -178,12 +185,12 @@ def test_what_is_written_reaches_it_and_the_end_of_input(agent: httpx.Client) ->
 
 def test_a_terminal_takes_keys_lines_and_pastes(agent: httpx.Client) -> None:
     name = begun(run(agent, "sh -c 'stty size; printf \"\\033[31mred\\033[0m\\n\"; cat'", pty=True))
-    assert "30 120\r\n\x1b[31mred\x1b[0m\r\n" in process(agent, "poll", name, timeout=3000)["result"]["output"]
+    assert "30 120\r\n\x1b[31mred\x1b[0m\r\n" in heard(agent, name, "\x1b[0m\r\n")
     process(agent, "submit", name, data="line")
-    assert process(agent, "poll", name, timeout=3000)["result"]["output"].startswith("line\r\n")
+    assert heard(agent, name, "line\r\n").startswith("line\r\n")
     assert process(agent, "send-keys", name, keys=["no-such-key"])["error"]["code"] == "key_unknown"
     process(agent, "send-keys", name, keys=["C-d"])
-    until(lambda: has_ended(name), seconds=5)
+    until(lambda: has_ended(name), seconds=30)
 
 
 def test_a_terminal_in_the_foreground_needs_no_session(agent: httpx.Client) -> None:
@@ -195,7 +202,7 @@ def test_a_terminal_in_the_foreground_needs_no_session(agent: httpx.Client) -> N
 
 def test_hostile_output_is_bounded_and_said_to_be(agent: httpx.Client) -> None:
     name = begun(run(agent, "sh -c 'yes aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa | head -c 20000000; printf \"\\377\\000end\"'"))
-    until(lambda: has_ended(name), seconds=20)
+    until(lambda: has_ended(name), seconds=30)
     log = process(agent, "log", name, offset=0, limit=5)["result"]
     row = BackgroundCommand.objects.get(pk=read_id("proc", name))
     assert row.output_total > 19_000_000
@@ -209,7 +216,7 @@ def test_hostile_output_is_bounded_and_said_to_be(agent: httpx.Client) -> None:
 
 def test_limits_hold_as_in_the_foreground(agent: httpx.Client) -> None:
     bomb = begun(run(agent, "sh -c 'b() { b | b & b; }; b'"))
-    until(lambda: has_ended(bomb), seconds=15)
+    until(lambda: has_ended(bomb), seconds=30)
     entry = ended_entry(bomb)
     assert entry.status == "failed"
     assert (content_of(entry).error or {})["code"] == "command_process_limit"
@@ -235,7 +242,7 @@ def test_the_call_and_the_policy_bound_its_time_and_an_admin_both(agent: httpx.C
     settings.BACKGROUND_TIMEOUT_S = 20
     assert run(agent, "sleep 54.2")["result"]["timeout"] == 20
     name = begun(run(agent, "sh -c 'trap \"\" TERM; echo up; sleep 54.3'", timeout=1))
-    until(lambda: has_ended(name), seconds=5)
+    until(lambda: has_ended(name), seconds=30)
     assert BackgroundCommand.objects.get(pk=read_id("proc", name)).error_code == "command_timed_out"
     assert not alive("54.3")
 
@@ -252,7 +259,7 @@ def test_only_its_agent_and_its_family_of_sessions_see_it(agent: httpx.Client) -
         for action in ("poll", "log", "write", "kill", "remove"):
             refused = ask(agent, "process", {"action": action, "sessionId": name}, **stranger)
             assert refused["error"]["code"] == "session_not_found", (stranger, action)
-    until(lambda: alive("53.1"), seconds=5)
+    until(lambda: alive("53.1"), seconds=30)
     mine = ask(agent, "exec", {"command": "sleep 53.2", "background": True}, **sub)
     assert process(agent, "kill", begun(mine))["result"]["status"] == "cancelled"
 
@@ -260,7 +267,7 @@ def test_only_its_agent_and_its_family_of_sessions_see_it(agent: httpx.Client) -
 def test_the_end_of_its_session_ends_it(agent: httpx.Client, admin: Any) -> None:
     name = begun(run(agent, "sleep 52.1"))
     session_end(Session.objects.get(key=SESSION), by=admin, at=timezone.now(), reason="enough")
-    until(lambda: has_ended(name), seconds=5)
+    until(lambda: has_ended(name), seconds=30)
     row = BackgroundCommand.objects.get(pk=read_id("proc", name))
     assert (row.outcome, row.error_code) == ("cancelled", "session_ended")
     assert not alive("52.1")
@@ -272,19 +279,19 @@ def test_all_of_an_agent_or_an_environment_end_at_once(agent: httpx.Client, envi
         agent, "exec", {"command": "sleep 51.9", "background": True}, agent="clerk", session="agent:clerk:main"
     )
     assert commands_end(environment, agent="bot", by="user:olga") == 3
-    until(lambda: all(map(has_ended, names)), seconds=5)
+    until(lambda: all(map(has_ended, names)), seconds=30)
     for name in names:
         row = BackgroundCommand.objects.get(pk=read_id("proc", name))
         assert (row.outcome, row.error_code, ended_entry(name).actor) == ("cancelled", "switched_off", "user:olga")
-    until(lambda: alive("51.9"), seconds=5)
+    until(lambda: alive("51.9"), seconds=30)
     assert commands_end(environment, by="system") == 1
-    until(lambda: has_ended(begun(clerks)), seconds=5)
+    until(lambda: has_ended(begun(clerks)), seconds=30)
 
 
 def test_the_kill_switch_ends_it(agent: httpx.Client, environment: Any, admin: Any) -> None:
     name = begun(run(agent, "sleep 43.1"))
     halt_place(environment, scope="agent", name="bot", reason="enough", by=admin, at=timezone.now())
-    until(lambda: has_ended(name), seconds=10)
+    until(lambda: has_ended(name), seconds=30)
     row = BackgroundCommand.objects.get(pk=read_id("proc", name))
     assert (row.outcome, row.error_code) == ("cancelled", "switched_off")
     assert row.error_message == "ended by Admin, who stopped all of its kind"
@@ -313,9 +320,9 @@ def test_a_server_that_stops_ends_it_and_says_so(agent: httpx.Client, server: Se
 def test_an_input_is_sealed_on_its_way_and_gone_after_it(agent: httpx.Client) -> None:
     name = begun(run(agent, "sh -c 'read a; echo got $a; sleep 48.1'"))
     put = input_put(read_id("proc", name), b"hunter2\n", is_last=False, environment="production", at=timezone.now())
-    until(lambda: CommandInput.objects.get(pk=put).done_at, seconds=5)
+    until(lambda: CommandInput.objects.get(pk=put).done_at, seconds=30)
     assert bytes(CommandInput.objects.get(pk=put).sealed) == b""
     answer = input_answer(put)
     assert answer is not None and answer.code == ""
     assert not CommandInput.objects.exists()
-    assert process(agent, "poll", name, timeout=3000)["result"]["output"] == "got hunter2\n"
+    assert heard(agent, name, "\n") == "got hunter2\n"
