@@ -135,7 +135,7 @@ def fatigue(environment: Environment, *, since: datetime, until: datetime) -> Fa
     ended = Approval.objects.filter(
         environment=environment, decided_at__gte=since, decided_at__lt=until, state__in=ENDED
     ).annotate(waited=ExpressionWrapper(F("decided_at") - F("requested_at") - F("stood_still"), DurationField()))
-    by_rule = _counted(ended.values("reason_layer", "reason_rule")).order_by("-ended", "reason_layer", "reason_rule")
+    by_rule = _counted(ended, "reason_layer", "reason_rule").order_by("-ended", "reason_layer", "reason_rule")
     return Fatigue(
         since=since,
         until=until,
@@ -165,8 +165,9 @@ AGGREGATES: Final[dict[str, Aggregate]] = {
 }
 
 
-def _counted(rows: "QuerySet[Approval, dict[str, Any]]") -> "QuerySet[Approval, dict[str, Any]]":
-    return rows.annotate(**AGGREGATES)
+def _counted(rows: Any, *names: str) -> Any:
+    """Count rows by some columns; each row of the answer is a mapping of these and of what was counted."""
+    return rows.values(*names).annotate(**AGGREGATES)
 
 
 def _shares(row: dict[str, Any]) -> dict[str, Any]:
@@ -175,7 +176,13 @@ def _shares(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _people(environment: Environment, since: datetime, until: datetime) -> list[PersonTempo]:
-    values = {"environment": environment.pk, "since": since, "until": until, "fast": FAST_S, "most": MOST}
+    values: dict[str, Any] = {
+        "environment": environment.pk,
+        "since": since,
+        "until": until,
+        "fast": FAST_S,
+        "most": MOST,
+    }
     with connection.cursor() as cursor:
         cursor.execute(PEOPLE, values)
         rows = cursor.fetchall()
@@ -198,7 +205,7 @@ def _steps(ended: QuerySet[Approval], since: datetime, until: datetime) -> list[
     """Give every hour or day from the first to the last, those without a request too."""
     hourly = until - since <= HOURLY_UP_TO
     trunc, step = (TruncHour, timedelta(hours=1)) if hourly else (TruncDay, timedelta(days=1))
-    rows = {row["at"]: row for row in _counted(ended.annotate(at=trunc("decided_at")).values("at"))}
+    rows = {row["at"]: row for row in _counted(ended.annotate(at=trunc("decided_at")), "at")}
     at = since.replace(minute=0, second=0, microsecond=0)
     at = at if hourly else at.replace(hour=0)
     steps = []

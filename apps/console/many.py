@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from apps.approvals.batch import Item
     from apps.registry.models import Environment
 
-CARDS_MOST: Final = 50
+CARDS_MOST: Final = 30
 """Cards on the page at most; what waits beyond them moves up as they are answered, and is on the list."""
 PAGE: Final = 50
 WORDS_MOST: Final = 24

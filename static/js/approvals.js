@@ -209,15 +209,18 @@
   /* similar requests share a card, which counts as many as make one */
   const alike = shape => shape ? cards().filter(card => card.dataset.shape === shape).reduce((sum, card) => sum + (card.hasAttribute("data-pile") ? Number(words.similarFrom) : 1), 0) : 0;
   function each(kind, id) {
-    if (kind === "requested") once(id, () => add(id));
-    else if (document.getElementById(id) || kind === "changed") refresh(id);
+    if (document.getElementById(id) || kind === "changed") refresh(id);
     else if (find("#queue > [data-pile]")) news.look();
+    else if (kind === "requested") once(id, () => add(id));
     else recent(id);
   }
   async function whole() {
     if (find("#queue > [data-leaving]")) { setTimeout(news.look, VERDICT_MS); return; }
     await quiet();
+    const known = new Set(cards().map(card => card.id));
     await reread("");
+    const fresh = cards().find(card => !known.has(card.id));
+    if (fresh) { say(fresh.dataset.title); notify(fresh); }
   }
   const news = window.openclaw.flood(each, whole);
   ["requested", "changed", "resolved"].forEach(kind => body.addEventListener(`approval-${kind}`, event => news.hear(kind, event.detail.id)));

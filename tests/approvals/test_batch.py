@@ -43,7 +43,7 @@ def test_each_is_answered_by_itself_and_on_record_with_the_batch(
     assert codes(items) == ["applied"] * 3
     assert set(Approval.objects.filter(batch_id=batch_id).values_list("state", flat=True)) == {state}
     told = Entry.objects.filter(kind="approval_answered", approval_id__in=ids)
-    assert [entry.changes["batch"] for entry in told] == [str(batch_id)] * 3
+    assert [(entry.changes or {})["batch"] for entry in told] == [str(batch_id)] * 3
     assert not Grant.objects.exists()
 
 

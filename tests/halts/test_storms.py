@@ -67,7 +67,7 @@ def test_one_more_pauses_the_agent_and_is_on_record(three: Environment, deny: Ca
     )
     assert "denied 3 times within 5 minutes" in told(halt)
     [entry] = told_of(halt)
-    assert (entry.status, entry.agent, entry.changes["denials"]) == ("paused", "ops-runner", 3)
+    assert (entry.status, entry.agent, (entry.changes or {})["denials"]) == ("paused", "ops-runner", 3)
     assert pause(three, after_s=3600) == halt  # it holds until somebody lifts it, and is told once
     assert len(told_of(halt)) == 1
 
