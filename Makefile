@@ -14,6 +14,7 @@ WORKERS ?= 2
 HOST ?= 127.0.0.1
 PORT ?= 8000
 FAST := -p no:playwright -p no:schemathesis -p no:faker # plugins that take seconds to load
+SHARED := --dist loadfile --no-loadscope-reorder # long files first, as tests/conftest.py sorts them
 SYSTEM_TOOLS := chromium:chromium bwrap:bubblewrap msgfmt:gettext redis-server:redis-server
 LICENCES := MIT;BSD;Apache;ISC;Python Software Foundation;PSF;MPL;Mozilla;0BSD;LGPL;Lesser General Public;Zope;ZPL;Unlicense;Public Domain;The Unlicense;Artistic
 
@@ -107,14 +108,14 @@ types: $(VENV)/.dev
 
 test: setup system lint types test-plugin
 	$(EMBEDDED) $(BIN)/pytest -m "journey and not slow" -q
-	$(EMBEDDED) $(BIN)/pytest -m "not journey and not slow" -q -n $(WORKERS) --dist loadfile
+	$(EMBEDDED) $(BIN)/pytest -m "not journey and not slow" -q -n $(WORKERS) $(SHARED)
 
 test-fast: $(VENV)/.dev
 	OPENCLAW_ADMIN_TESTING=1 $(BIN)/pytest -q tests/firewall -m "not slow and not unhurried" -n $(WORKERS) --hypothesis-profile=brief $(FAST)
 
 test-all: setup system lint types test-plugin
 	$(EMBEDDED) $(BIN)/pytest -m journey -q
-	$(EMBEDDED) $(BIN)/pytest -m "not journey" -q -n $(WORKERS) --dist loadfile
+	$(EMBEDDED) $(BIN)/pytest -m "not journey" -q -n $(WORKERS) $(SHARED) --hypothesis-profile=searching
 
 # the plugin of OpenClaw Gateways, by the node of the wheel: the gateway needs one as young
 test-plugin: $(VENV)/.dev

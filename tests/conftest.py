@@ -10,16 +10,25 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests import database
 
 PASSWORD = "correct horse battery"
 
-# Properties are judged by their truth, not by how busy the machine is. `make test-fast` asks for the brief profile.
-settings.register_profile("thorough", deadline=None)
-settings.register_profile("brief", deadline=None, max_examples=20)
+# Properties are judged by their truth, not by how busy the machine is or what a seed happens to bring: `make test`
+# tries the same examples each time, `make test-fast` fewer of them, `make test-all` others each time.
+BUSY = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large, HealthCheck.large_base_example]
+settings.register_profile("searching", deadline=None, derandomize=False, suppress_health_check=BUSY)
+settings.register_profile("thorough", settings.get_profile("searching"), derandomize=True, database=None)
+settings.register_profile("brief", settings.get_profile("thorough"), max_examples=20)
 settings.load_profile("thorough")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files of long tests: processes that share the files then end at the same time."""
+    long = {item.path for item in items if "ops" in item.path.parts or item.get_closest_marker("unhurried")}
+    items.sort(key=lambda item: item.path not in long)
 
 
 def pytest_collection_finish() -> None:
@@ -44,9 +53,11 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
         yield
     from apps.audit.writer import close_writer
 
-    close_writer()  # its connection would keep the test database from being dropped
-    with django_db_blocker.unblock():
+    close_writer()
+    with django_db_blocker.unblock():  # no connection may keep the test database from being dropped
+        database.end_other_sessions()
         database.connect_as_owner()
+        database.end_other_sessions()
 
 
 @pytest.fixture

@@ -86,6 +86,15 @@ def flush_as_owner() -> Iterator[None]:
         yield
 
 
+def end_other_sessions() -> None:
+    """End what is still connected under the role of now, such as the sessions of servers that a test killed."""
+    with connections["default"].cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()"
+        )
+
+
 def role_now() -> Any:
     """The role under which a test's statements run."""
     with connections["default"].cursor() as cursor:
