@@ -31,7 +31,7 @@ def race(runners: Iterable[Callable[[], Any]]) -> list[Any]:
 
     def run(runner: Callable[[], Any]) -> Any:
         try:
-            start.wait(timeout=10)
+            start.wait(timeout=60)
             return runner()
         except Exception as exc:  # noqa: BLE001 - an error is an answer here
             return exc

@@ -55,7 +55,7 @@ class Server:
 
     def start(self) -> "Server":
         self._thread.start()
-        until = time.monotonic() + 20
+        until = time.monotonic() + 60
         while not self._uvicorn.started:
             assert time.monotonic() < until and self._thread.is_alive(), "the server did not start"
             time.sleep(0.01)
@@ -69,7 +69,7 @@ class Server:
     def run(self, work: Any) -> Any:
         """Run a coroutine on the server's loop."""
         assert self.loop is not None
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result(timeout=20)
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(timeout=60)
 
     def stop(self) -> None:
         self._uvicorn.should_exit = True

@@ -51,7 +51,7 @@ def server_process() -> Iterator[tuple[subprocess.Popen[bytes], str]]:
     process = subprocess.Popen([*command, "--log-level", "warning"], env=environment)
     url = f"http://127.0.0.1:{port}"
     try:
-        until = time.monotonic() + 30
+        until = time.monotonic() + 120
         while not _answers(url):
             assert process.poll() is None and time.monotonic() < until, "the server process did not start"
             time.sleep(0.05)

@@ -32,7 +32,7 @@ def folder(environment: Environment, tmp_path: Path) -> DiscoverySource:
 
 
 def ended(run: DiscoveryRun) -> DiscoveryRun:
-    until = time.monotonic() + 30
+    until = time.monotonic() + 120
     while run.state == "running" and time.monotonic() < until:
         time.sleep(0.05)
         run.refresh_from_db()

@@ -140,7 +140,7 @@ async def test_a_sleeping_tree_is_killed_at_the_time_limit(tmp_path: Path) -> No
     result = await run(["/bin/sh", "-c", tree], tmp_path, time_limit_s=0.5)
 
     assert result.ended == "timed_out"
-    assert time.monotonic() - started < 20  # it would sleep for days
+    assert time.monotonic() - started < 60  # it would sleep for days
     assert alive("987601") == []
 
 
