@@ -1,5 +1,6 @@
 """How many browsers may be open: counted over processes, free again however a process ends."""
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -10,9 +11,11 @@ from pathlib import Path
 import pytest
 
 from apps.firewall.tools.browser.slots import PREFIX, BrowserSlots, TooManyBrowsersError
-from tests.firewall.tools.configured.browsing import needs_browser, page, site, web
+from tests.firewall.tools.configured.browsing import needs_browser, own_folder, page, site, web  # noqa: F401 - a fixture
 from tests.firewall.tools.configured.works import code, run
 from tests.firewall.tools.connector.loopback import serving
+
+pytestmark = [pytest.mark.unhurried, pytest.mark.usefixtures("own_folder")]
 
 HOLDS = """
 import sys, tempfile, time
@@ -55,7 +58,9 @@ def test_one_environment_leaves_room_for_another_and_all_together_have_a_limit(t
 def test_a_killed_process_leaves_neither_its_slot_taken_nor_its_folder_behind(tmp_path: Path) -> None:
     here = slots(tmp_path, limit=1)
     words = [sys.executable, "-c", HOLDS, str(here.folder)]
-    holder = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    holder = subprocess.Popen(
+        words, stdout=subprocess.PIPE, text=True, env=os.environ | {"TMPDIR": tempfile.gettempdir()}
+    )
     assert holder.stdout is not None
     left = Path(holder.stdout.readline().strip())
     with pytest.raises(TooManyBrowsersError), here.taken("staging"):
