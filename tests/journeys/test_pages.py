@@ -23,6 +23,11 @@ RUNTIME_PAGES = (
     "/limits/new/",
     "/sandbox/",
     "/gateways/",
+    "/approvals/answering/",
+    "/approvals/waiting/",
+    "/approvals/fatigue/",
+    "/approvals/history/",
+    "/notifications/",
 )
 
 
