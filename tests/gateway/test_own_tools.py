@@ -9,6 +9,7 @@ import pytest
 
 from apps.audit.models import Entry
 from apps.firewall.tools.browser.machine import machine_problem
+from apps.gateway.wiring import browser_slots
 from apps.policies.services.records import permission_grant_create
 from apps.registry import services
 from apps.registry.models import Tool
@@ -207,8 +208,11 @@ def test_a_page_is_opened_where_the_source_allows_it_and_shown_as_text_and_pictu
     read = call(bot, "browser_navigate", {"url": url}).json()
     shown = call(bot, "browser_screenshot", {"url": url}).json()
     refused = call(bot, "browser_navigate", {"url": "file:///etc/passwd"}).json()
+    with browser_slots().taken("production"), browser_slots().taken("production"):
+        full = call(bot, "browser_navigate", {"url": url}).json()
 
     assert (read["result"]["status"] in {401, 404}, read["result"]["url"]) == (True, url)
     assert [block["type"] for block in shown["result"]["content"]] == ["text", "image"]
     assert shown["metadata"]["media"]
     assert refused["error"]["code"] == "url_refused"
+    assert (full["status"], full["error"]["code"]) == ("failed", "too_many_browsers")
