@@ -12,6 +12,7 @@ from django.db import connection
 from apps.audit.queries import DENIED
 
 ENTRIES_READ: Final = 1000
+LINE_READ: Final = 2000
 SPAN: Final = timedelta(days=90)
 
 
@@ -25,13 +26,17 @@ class PastCommand:
 
 
 def past_commands(*, environment: str, agent: str, tool: str, until: datetime, apart_from: UUID) -> list[PastCommand]:
-    """List the agent's earlier commands, newest first, as far as its last 1,000 entries of 90 days hold them."""
+    """List the agent's earlier commands, newest first, as far as its last 1,000 entries of 90 days hold them.
+
+    Of a longer line the first 2,000 characters.
+    """
     recent = (
         "SELECT at, id, call_id, kind, status, environment, tool FROM audit_entry"
         " WHERE agent = %s AND at >= %s AND at < %s ORDER BY at DESC, id DESC LIMIT %s"
     )
     statement = (
-        f"SELECT min(e.at) AS began, max(c.params ->> 'command'), bool_or({DENIED}) FROM ({recent}) AS e"
+        f"SELECT min(e.at) AS began, max(left(c.params ->> 'command', {LINE_READ})), bool_or({DENIED})"
+        f" FROM ({recent}) AS e"
         " LEFT JOIN audit_content AS c ON c.at = e.at AND c.entry_id = e.id AND jsonb_typeof(c.params) = 'object'"
         " WHERE e.environment = %s AND e.tool = %s AND e.call_id <> %s GROUP BY e.call_id ORDER BY began DESC"
     )
