@@ -1,6 +1,9 @@
 """A server on a real socket, and the agents who call it."""
 
+import json
+import time
 from collections.abc import Callable, Iterator, Mapping
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
@@ -60,3 +63,15 @@ def agent(server: Server, token: Callable[..., tuple[Any, str]]) -> Iterator[htt
 def call(client: httpx.Client, tool: str, params: Mapping[str, Any] | None = None, **more: Any) -> httpx.Response:
     """Make a call of `bot`."""
     return client.post("/api/v1/calls", json={"agent": "bot", "tool": tool, "params": params or {}, **more})
+
+
+def leaves(client: httpx.Client, path: str, body: Mapping[str, Any], *, once: Callable[[], object]) -> None:
+    """Ask as this client does, and go away without an answer once something holds."""
+    connection = HTTPConnection(client.base_url.host, client.base_url.port, timeout=60)
+    headers = {"Authorization": client.headers["Authorization"], "Content-Type": "application/json"}
+    connection.request("POST", path, json.dumps(body), headers)
+    end = time.monotonic() + 60
+    while not once():
+        assert time.monotonic() < end, "what the caller waits for before it leaves did not happen"
+        time.sleep(0.02)
+    connection.close()

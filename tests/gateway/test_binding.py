@@ -106,7 +106,7 @@ def test_a_repeat_joins_the_call_that_waits_and_it_runs_once(agent: httpx.Client
     waits.start()
     assert eventually(lambda: Entry.objects.filter(kind="denial").count() == 2)
     answer("allow-once", operator)
-    waits.join(timeout=15)
+    waits.join(timeout=60)
 
     assert (answers[0]["id"], answers[0]["status"]) == (first["id"], "completed")
     assert (workspace(settings) / "runs").read_text() == "ran\n"

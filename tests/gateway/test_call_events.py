@@ -28,7 +28,7 @@ def secret_of(agent: httpx.Client) -> str:
 
 def closing_code(socket: Any) -> int | None:
     with pytest.raises(ConnectionClosed) as closed:
-        socket.recv(timeout=20)
+        socket.recv(timeout=60)
     return None if closed.value.rcvd is None else int(closed.value.rcvd.code)
 
 
@@ -36,11 +36,11 @@ def test_each_change_is_told_until_the_end(server: Server, agent: httpx.Client) 
     shown_id = later(agent, "exec", {"command": "sleep 0.3"}).json()["id"]
 
     with listen(server, shown_id, secret_of(agent)) as socket:
-        first = json.loads(socket.recv(timeout=20))
+        first = json.loads(socket.recv(timeout=60))
         server.run(gateway().taker.take())
         told = [first]
         while told[-1]["status"] in {"queued", "running"}:
-            told.append(json.loads(socket.recv(timeout=20)))
+            told.append(json.loads(socket.recv(timeout=60)))
         code = closing_code(socket)
 
     assert (first["status"], told[-1]["status"], told[-1]["id"], code) == ("queued", "completed", shown_id, 1000)
@@ -51,7 +51,7 @@ def test_a_call_that_has_ended_is_told_at_once(server: Server, agent: httpx.Clie
     body = agent.post("/api/v1/calls", json={"agent": "bot", "tool": "exec", "params": {"command": "echo hi"}}).json()
 
     with listen(server, body["id"], secret_of(agent)) as socket:
-        told = json.loads(socket.recv(timeout=20))
+        told = json.loads(socket.recv(timeout=60))
         assert closing_code(socket) == 1000
 
     assert (told["status"], told["result"]["stdout"]) == ("completed", "hi\n")
@@ -83,7 +83,7 @@ def test_a_listener_that_leaves_leaves_nothing_behind(server: Server, agent: htt
 
     shown_id = later(agent, "exec", {"command": "echo"}).json()["id"]
     with listen(server, shown_id, secret_of(agent)) as socket:
-        socket.recv(timeout=20)
+        socket.recv(timeout=60)
         assert len(waiters) > 0
 
     assert eventually(lambda: len(waiters) == 0)

@@ -18,7 +18,7 @@ from apps.gateway.lifecycle import gateway
 from apps.gateway.models import CallSlot
 from apps.gateway.runtime_api import performing
 from tests import database
-from tests.gateway.conftest import call, snapshot_with
+from tests.gateway.conftest import call, leaves, snapshot_with
 from tests.gateway.server import Holder, Server
 from tests.gateway.test_decisions import Token, eventually, reload
 
@@ -154,15 +154,14 @@ def test_a_long_call_is_answered_as_running_and_can_be_followed(agent: httpx.Cli
 def test_a_client_that_goes_away_does_not_lose_the_outcome(server: Server, agent: httpx.Client) -> None:
     order = {"agent": "bot", "tool": "exec", "params": {"command": "sleep 1"}, "on_disconnect": "continue"}
 
-    with pytest.raises(httpx.ReadTimeout):
-        agent.post("/api/v1/calls", json=order, timeout=0.3)
-
-    def outcomes() -> bool:
+    def told() -> list[str]:
         with connection.cursor() as cursor:
-            cursor.execute("SELECT status FROM audit_entry WHERE kind = 'call_outcome'")
-            return bool(cursor.fetchall() == [("completed",)])
+            cursor.execute("SELECT status FROM audit_entry WHERE call_id IS NOT NULL ORDER BY at")
+            return [status for (status,) in cursor.fetchall()]
 
-    assert eventually(outcomes)
+    leaves(agent, "/api/v1/calls", order, once=told)
+
+    assert eventually(lambda: told() == ["started", "completed"])
 
 
 def test_a_secret_reaches_the_tool_and_neither_the_record_nor_who_reads_the_result(
@@ -301,7 +300,7 @@ def test_a_server_that_stops_ends_what_runs_and_records_it(
     started = time.monotonic()
     server.stop()
 
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 50
     assert kinds(body["id"]) == [("call_intent", "started"), ("call_outcome", "failed")]
     assert not sleeping("56")
 

@@ -177,7 +177,7 @@ class TestPeople:
         thread.start()
 
         answer("allow-once", operator)
-        thread.join(timeout=20)
+        thread.join(timeout=60)
 
         assert answers[0]["status"] == "run"
         assert Approval.objects.get().host == "office"

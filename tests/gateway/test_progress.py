@@ -61,7 +61,7 @@ def test_a_caller_hears_news_until_the_call_ends(
     assert SECRET not in first.text and news[0]["message"].startswith("with [masked 44 characters")
 
     with listen(publishing, begun.json()["id"], secret_of(bot)) as socket:
-        seen = [json.loads(socket.recv(timeout=20))["progress"]["number"] for _ in range(2)]
+        seen = [json.loads(socket.recv(timeout=60))["progress"]["number"] for _ in range(2)]
     assert seen[0] < seen[1]
 
     assert call(bot, "write", {"path": "enough", "content": ""}).json()["status"] == "completed"

@@ -40,7 +40,7 @@ def over_http(client: httpx.Client) -> Call:
 def reply(socket: ClientConnection) -> dict[str, Any]:
     """Read the next answer; events may come between answers."""
     while True:
-        frame: dict[str, Any] = json.loads(socket.recv(timeout=20))
+        frame: dict[str, Any] = json.loads(socket.recv(timeout=60))
         if frame["type"] == "res":
             return frame
 
@@ -195,7 +195,7 @@ def test_an_answer_releases_everybody_who_waits(server: Server, token: Token, ad
             ]
             assert eventually(lambda: len(waiters) == 3)
             approval_resolve(Approval.objects.get(), decision="allow-once", by=operator, at=timezone.now())
-            told = [wait.result(timeout=20) for wait in waits]
+            told = [wait.result(timeout=60) for wait in waits]
 
     assert {(each["approvalId"], each["decision"]) for each in told} == {(accepted["approvalId"], "allow-once")}
 

@@ -8,6 +8,7 @@ import pytest
 
 from apps.audit.models import Entry
 from apps.firewall.identifiers import show_id
+from tests.gateway.conftest import leaves
 from tests.gateway.test_decisions import eventually
 from tests.gateway.test_publications import published, publishing  # noqa: F401 (a fixture)
 from tests.gateway.test_python_tools import BOT, bot, looked, offered  # noqa: F401 (a fixture)
@@ -64,8 +65,8 @@ def tools(environment: Any, bot: httpx.Client, tmp_path: Path) -> httpx.Client: 
 def test_a_caller_that_goes_away_ends_every_call_of_its_turn_that_runs(tools: httpx.Client) -> None:
     calls = [("meet", {"me": "a", "other": "c"}), ("meet", {"me": "b", "other": "c"}), ("alone", {"me": "never"})]
 
-    with pytest.raises(httpx.ReadTimeout):
-        tools.post("/api/v1/turns", json=body_of(calls, on_disconnect="cancel"), timeout=3)
+    running = Entry.objects.filter(kind="call_intent")
+    leaves(tools, "/api/v1/turns", body_of(calls, on_disconnect="cancel"), once=lambda: running.count() == 2)
 
     assert eventually(lambda: Entry.objects.filter(kind="call_outcome").count() == 2)
     ended = list(Entry.objects.filter(kind="call_outcome"))

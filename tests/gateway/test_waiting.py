@@ -80,7 +80,7 @@ def test_a_caller_who_waits_is_answered_when_the_person_was(agent: httpx.Client,
     wait_for_request()
 
     answer("allow-once", operator)
-    thread.join(timeout=10)
+    thread.join(timeout=60)
 
     assert answers[0].json()["status"] == "completed"
     assert made(settings)
@@ -125,7 +125,7 @@ def test_an_approval_can_be_waited_for_by_its_own_id(agent: httpx.Client, operat
 
     pending = agent.get(f"{path}?wait=0").json()
     answer("deny", operator, reason="no")
-    thread.join(timeout=10)
+    thread.join(timeout=60)
 
     assert (pending["state"], pending["decision"]) == ("requested", None)
     assert (answers[0]["state"], answers[0]["decision"], answers[0]["reason"]) == ("denied", "deny", "no")
@@ -143,7 +143,7 @@ def test_many_who_wait_hold_nobody_up(agent: httpx.Client, operator: Any) -> Non
         answer("deny", operator)
 
         assert meanwhile["status"] == "completed"
-        assert {answer.result(timeout=10) for answer in answers} == {"deny"}
+        assert {answer.result(timeout=60) for answer in answers} == {"deny"}
 
 
 def test_an_approval_of_another_token_does_not_exist(server: Server, agent: httpx.Client, token: Token) -> None:
