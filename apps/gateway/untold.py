@@ -89,7 +89,7 @@ def untold_take() -> list[Untold]:
 
 def _untold(row: UntoldCall, approval: Approval | None) -> Untold | None:
     try:
-        kept = json.loads(unseal(row.sealed, purpose=_purpose(row.pk)))
+        kept = json.loads(unseal(bytes(row.sealed), purpose=_purpose(row.pk)))
     except KeyFailureError as exc:  # the key was changed: nobody can tell any more what it was
         log.warning("call.untold", call=str(row.pk), code=exc.code)
         return None

@@ -81,4 +81,4 @@ def test_an_environment_chooses_how_it_takes_hooks_that_fail(everything: Any, pr
     writer = program("policy_read", "policy_write")
     assert writer.ask("PATCH", path, {"version": 2, "is_strict": True}).status_code == 403
     entry = Entry.objects.filter(kind="hook_change", changes__has_key="is_strict").latest("seq")
-    assert (entry.environment, entry.changes["is_strict"]) == ("production", False)
+    assert (entry.environment, (entry.changes or {})["is_strict"]) == ("production", False)

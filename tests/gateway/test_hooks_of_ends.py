@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,11 @@ def heard(hook: Hook) -> list[str]:
         said.strip("'\"")
         for said in HookFailure.objects.filter(hook=hook).order_by("at").values_list("said", flat=True)
     ]
+
+
+def hears(hook: Hook, count: int) -> bool:
+    """Say whether a hook heard of so many ends."""
+    return len(heard(hook)) >= count
 
 
 def waiting(agent: httpx.Client, word: str, **more: Any) -> tuple[str, Approval]:
@@ -87,13 +93,13 @@ def test_after_hooks_hear_once_of_calls_that_ended_while_they_waited(
     for count, (code, end) in enumerate(ENDINGS.items(), 1):
         call_id, approval = waiting(agent, code, **({"mode": "async"} if mode == "async" else {}))
         end(agent, call_id, approval, operator)
-        assert eventually(lambda count=count: len(heard(hook)) >= count)
+        assert eventually(partial(hears, hook, count))
         server.run(gateway().desk.sweep())
         server.run(untold_tell(gateway().hooks))
     echo(agent, "last")
 
     told = [f"{code} 0 ls {code}" for code in ENDINGS]
-    assert eventually(lambda: len(heard(hook)) > len(told))
+    assert eventually(partial(hears, hook, len(told) + 1))
     assert heard(hook) == [*told, "ran  echo last"]
     assert not UntoldCall.objects.exists()
 
@@ -106,10 +112,10 @@ def test_after_hooks_hear_once_of_a_call_that_a_person_allowed(
 
     approval_resolve(approval, decision="allow-once", by=operator, at=timezone.now())
 
-    assert eventually(lambda: heard(hook))
+    assert eventually(partial(hears, hook, 1))
     server.run(untold_tell(gateway().hooks))
     echo(agent, "last")
-    assert eventually(lambda: len(heard(hook)) > 1)
+    assert eventually(partial(hears, hook, 2))
     assert heard(hook) == ["ran  ls .", "ran  echo last"]
     assert not UntoldCall.objects.exists()
 
