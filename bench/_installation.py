@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +19,7 @@ import psycopg
 from psycopg import sql
 
 ROOT = Path(__file__).resolve().parent.parent
-START_S, STOP_S, COMMAND_S = 60, 20, 240
+START_S, STOP_S, COMMAND_S = 240, 20, 300
 
 
 @dataclass
@@ -47,7 +47,7 @@ class Installation:
         return made.strip().splitlines()[-1]
 
     @contextmanager
-    def serve(self, *options: str) -> Iterator[None]:
+    def serve(self, *options: str, program: Sequence[str] = ("manage.py", "serve")) -> Iterator[None]:
         """Serve until the block ends; `url` says where, `passwords` who may sign in."""
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -56,7 +56,7 @@ class Installation:
         log = self.folder / "serve.log"
         with log.open("wb") as output:
             process = subprocess.Popen(
-                [sys.executable, "manage.py", "serve", "--port", str(port), *options],
+                [sys.executable, *program, "--port", str(port), *options],
                 cwd=ROOT, env=self.environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
             )  # fmt: skip
         try:
