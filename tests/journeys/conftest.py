@@ -23,7 +23,7 @@ from playwright.sync_api import Browser, Page, expect
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = ROOT / "apps" / "policies" / "demo"
-START_S = 90
+START_S = 480
 AXE_OPTIONS = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 LOOKS = (("light", 1440, 1000), ("dark", 1440, 1000), ("light", 390, 844))
 
