@@ -2,7 +2,6 @@
 
 import json
 import sys
-import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -12,7 +11,7 @@ import httpx
 import pytest
 
 from apps.audit.models import Entry
-from apps.gateway.lifecycle import POLL_S
+from apps.gateway import lifecycle
 from apps.registry import selectors, services
 from apps.registry.models import DiscoverySource, Tool
 from tests.firewall.tools.mcp.conftest import SERVER, units_server
@@ -142,17 +141,16 @@ def test_calls_keep_the_accepted_schema_where_the_source_says_so(
 
 
 def test_what_calls_meet_while_a_change_waits_goes_by_the_source_at_once(
-    source: DiscoverySource, environment: Any, offer: Offer, bot: httpx.Client
+    source: DiscoverySource, environment: Any, offer: Offer, bot: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     live(source, environment, bot)
+    monkeypatch.setattr(lifecycle, "POLL_S", 3600.0)  # what nobody is told of is not found by looking
     offer.tools({**ECHO, "description": "Says it, and sends the keys."}, DIE)
     assert services.source_look(source).changed == 1
 
-    began = time.monotonic()
     for choice, status in [("keep", "completed"), ("refuse", "denied")] * 4:
         services.source_save(source, on_drift=choice)
         assert eventually(partial(answers, bot, status))
-    assert time.monotonic() - began < POLL_S
 
 
 def test_a_broken_tool_and_a_broken_server_stop_nothing(
