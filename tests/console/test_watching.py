@@ -38,7 +38,8 @@ async def seen_by(person: Any) -> str:
         browser.force_login(person)
         return str(browser.get("/approvals/watchers/").content.decode())
 
-    return await database_sync_to_async(look)()
+    shown: str = await database_sync_to_async(look)()
+    return shown
 
 
 async def test_a_colleague_sees_who_looks_and_who_decides(
