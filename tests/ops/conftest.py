@@ -60,7 +60,7 @@ class Serve:
     def said(self) -> str:
         return self.log.read_text(errors="replace")
 
-    def wait_for(self, text: str, *, timeout_s: float = 180) -> str:
+    def wait_for(self, text: str, *, timeout_s: float = 600) -> str:
         deadline = time.monotonic() + timeout_s
         while time.monotonic() < deadline:
             if text in self.said:
@@ -90,7 +90,7 @@ def processes_of(mark: str) -> list[str]:
 
 def refused(server: Serve) -> str:
     """The one sentence of a server that does not start."""
-    assert server.process.wait(180) == 1, server.said
+    assert server.process.wait(600) == 1, server.said
     lines = [line for line in server.said.splitlines() if line.strip()]
     assert len(lines) == 1, server.said
     return lines[0]

@@ -1,9 +1,13 @@
 """`manage.py prepare_database` on a real, empty server."""
 
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
@@ -13,13 +17,44 @@ from openclaw_admin.embedded.postgres import Addresses, Postgres
 from tests.ops.conftest import ROOT
 
 
-@pytest.fixture
-def addresses(home: Path) -> Iterator[Addresses]:
+@contextmanager
+def empty_server(home: Path) -> Iterator[Addresses]:
     server = Postgres(home / "postgres", wanted=os.environ.get("OPENCLAW_ADMIN_POSTGRES", ""), is_durable=False)
     try:
         yield server.start()
     finally:
         server.stop()
+
+
+@pytest.fixture
+def addresses(home: Path) -> Iterator[Addresses]:
+    with empty_server(home) as found:
+        yield found
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A database that was empty, and what was said while two prepared it at once, and one more after them."""
+
+    home: Path
+    addresses: Addresses
+    together: list[tuple[int, str]]
+    again: str
+
+
+@pytest.fixture(scope="module")
+def prepared() -> Iterator[Prepared]:
+    """Prepare once for all: every migration from the first takes long."""
+    home = Path(tempfile.mkdtemp(prefix="oca-ops-"))
+    home.chmod(0o711)
+    with empty_server(home) as found:
+        both = [prepare(home, found.url, found.owner_url) for _ in range(2)]
+        said = [process.communicate(timeout=900)[0] for process in both]
+        again = prepare(home, found.url, found.owner_url).communicate(timeout=900)[0]
+        yield Prepared(
+            home, found, [(process.returncode, words) for process, words in zip(both, said, strict=True)], again
+        )
+    shutil.rmtree(home, ignore_errors=True)
 
 
 def prepare(home: Path, url: str, owner_url: str) -> "subprocess.Popen[str]":
@@ -35,15 +70,10 @@ def prepare(home: Path, url: str, owner_url: str) -> "subprocess.Popen[str]":
     )  # fmt: skip
 
 
-def test_two_at_once_and_one_more_leave_a_ledger_that_the_application_can_only_extend(
-    home: Path, addresses: Addresses
-) -> None:
-    together = [prepare(home, addresses.url, addresses.owner_url) for _ in range(2)]
-    said = [process.communicate(timeout=300)[0] for process in together]
-    again = prepare(home, addresses.url, addresses.owner_url).communicate(timeout=300)[0]
-    assert {process.returncode for process in together} == {0}, said
-    assert again.strip() == "the database is ready"
-    with psycopg.connect(addresses.url, autocommit=True) as connection:
+def test_two_at_once_and_one_more_leave_a_ledger_that_the_application_can_only_extend(prepared: Prepared) -> None:
+    assert {code for code, _ in prepared.together} == {0}, prepared.together
+    assert prepared.again.strip() == "the database is ready"
+    with psycopg.connect(prepared.addresses.url, autocommit=True) as connection:
         connection.execute("SELECT count(*) FROM accounts_user")
         for statement in (
             "UPDATE audit_entry SET kind = kind",
@@ -59,9 +89,10 @@ def test_two_at_once_and_one_more_leave_a_ledger_that_the_application_can_only_e
         assert rights == (True,)
 
 
-def test_with_one_role_it_says_that_triggers_guard_the_ledger(home: Path, addresses: Addresses) -> None:
-    process = prepare(home, addresses.owner_url, addresses.owner_url)
-    said = process.communicate(timeout=300)[0]
+def test_with_one_role_it_says_that_triggers_guard_the_ledger(prepared: Prepared) -> None:
+    owner_url = prepared.addresses.owner_url
+    process = prepare(prepared.home, owner_url, owner_url)
+    said = process.communicate(timeout=900)[0]
     assert process.returncode == 0, said
     assert "one database role only: triggers guard the audit ledger" in said
 
