@@ -60,7 +60,7 @@ def test_colleagues_see_each_other_and_take_over(published: Installation, sign_i
         running = pool.submit(agent_calls, published, secret, "main", "touch together.txt")
         mine = first.get_by_role("article").filter(has_text="together.txt")
         theirs = second.get_by_role("article").filter(has_text="together.txt")
-        mine.get_by_role("heading").click()
+        mine.get_by_role("heading", level=2).click()
         expect(theirs.locator(".ap-watch")).to_contain_text("is looking", timeout=LONG_MS)
         mine.get_by_role("button", name="Deny…").click()
         expect(theirs.locator(".ap-watch")).to_contain_text("is deciding", timeout=LONG_MS)
