@@ -13,6 +13,7 @@ from django.test import Client
 from hypothesis import HealthCheck, settings
 
 from tests import database
+from tests.receiver import Receiver
 
 PASSWORD = "correct horse battery"
 
@@ -144,3 +145,12 @@ def token(db: None) -> Callable[..., tuple[Any, str]]:
         )
 
     return make
+
+
+@pytest.fixture
+def receiver(settings: Any) -> Iterator[Receiver]:
+    """Listen on loopback, which callbacks and notifications may reach for the while of a test."""
+    made = Receiver()
+    settings.CALLBACK_NETWORKS, settings.CALLBACK_PORTS = ["127.0.0.0/8"], [made.port]
+    yield made
+    made.close()

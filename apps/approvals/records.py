@@ -28,7 +28,7 @@ def approval_entry(
     params: Any = None,
     sensitive_fields: tuple[str, ...] = (),
 ) -> EntryDraft:
-    """Draft an entry about an approval; it repeats the call's own columns, so that filters find it."""
+    """Draft an entry about an approval."""
     verdict = {"requested": "ask", "allowed_once": "allow", "allowed_always": "allow"}.get(status, "deny")
     changes = {"digest": approval.action_digest, "expires_at": approval.expires_at.isoformat()}
     if approval.scope is not None:
@@ -38,14 +38,7 @@ def approval_entry(
     return EntryDraft(
         kind=kind,
         actor=actor,
-        environment=approval.environment.slug,
-        agent=approval.agent,
-        session_key=approval.session_key,
-        channel=approval.channel,
-        sender=approval.sender,
-        tool=approval.tool,
-        call_id=approval.call_id,
-        approval_id=approval.pk,
+        **_place(approval),
         params=params,
         sensitive_fields=sensitive_fields,
         status=status,
@@ -53,11 +46,25 @@ def approval_entry(
         decision=EntryDecision(
             verdict=verdict, layer=approval.reason_layer, rule=approval.reason_rule, reason=reason or approval.reason
         ),
-        snapshot_digest=approval.snapshot_digest,
-        trace_id=approval.trace_id,
         changes=changes,
         at=at,
     )
+
+
+def _place(approval: Approval) -> dict[str, Any]:
+    """Repeat the call's own columns, so that filters find every entry about its approval."""
+    return {
+        "environment": approval.environment.slug,
+        "agent": approval.agent,
+        "session_key": approval.session_key,
+        "channel": approval.channel,
+        "sender": approval.sender,
+        "tool": approval.tool,
+        "call_id": approval.call_id,
+        "approval_id": approval.pk,
+        "snapshot_digest": approval.snapshot_digest,
+        "trace_id": approval.trace_id,
+    }
 
 
 def refusal_entry(approval: Approval, decision: str, *, code: str, actor: str, at: datetime) -> EntryDraft:
@@ -65,15 +72,8 @@ def refusal_entry(approval: Approval, decision: str, *, code: str, actor: str, a
     return EntryDraft(
         kind=EntryKind.APPROVAL_REFUSED,
         actor=actor,
-        environment=approval.environment.slug,
-        agent=approval.agent,
-        session_key=approval.session_key,
-        tool=approval.tool,
-        call_id=approval.call_id,
-        approval_id=approval.pk,
+        **_place(approval),
         status=code,
-        snapshot_digest=approval.snapshot_digest,
-        trace_id=approval.trace_id,
         changes={"decision": decision, "state": approval.state},
         at=at,
     )
@@ -87,15 +87,8 @@ def voice_entry(
     return EntryDraft(
         kind=EntryKind.APPROVAL_VOICE,
         actor=actor,
-        environment=approval.environment.slug,
-        agent=approval.agent,
-        session_key=approval.session_key,
-        tool=approval.tool,
-        call_id=approval.call_id,
-        approval_id=approval.pk,
+        **_place(approval),
         status=State.REQUESTED,
-        snapshot_digest=approval.snapshot_digest,
-        trace_id=approval.trace_id,
         changes=said,
         at=at,
     )
@@ -106,15 +99,8 @@ def escalation_entry(approval: Approval, *, rule: str, to: dict[str, list[str]],
     return EntryDraft(
         kind=EntryKind.APPROVAL_ESCALATED,
         actor=SYSTEM,
-        environment=approval.environment.slug,
-        agent=approval.agent,
-        session_key=approval.session_key,
-        tool=approval.tool,
-        call_id=approval.call_id,
-        approval_id=approval.pk,
+        **_place(approval),
         status=State.REQUESTED,
-        snapshot_digest=approval.snapshot_digest,
-        trace_id=approval.trace_id,
         changes={"rule": rule, "to": to},
         at=at,
     )

@@ -2,10 +2,7 @@
 
 import hmac
 import json
-import threading
-from collections.abc import Iterator
 from datetime import timedelta
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 from uuid import UUID
 
@@ -24,52 +21,9 @@ from apps.keys.callbacks import callback_key_id, callback_public_key
 from tests.gateway.server import Server
 from tests.gateway.test_async_calls import later, row, take
 from tests.gateway.test_decisions import eventually
+from tests.receiver import Receiver
 
 SECRET = "a shared key of a test"
-
-
-class Receiver:
-    """A program that is told: keeps what came, answers with the statuses that it is given, then with 204."""
-
-    def __init__(self) -> None:
-        self.heard: list[tuple[str, dict[str, str], bytes]] = []
-        self.statuses: list[int] = []
-        receiver = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["content-length"]))
-                receiver.heard.append((self.path, {k.lower(): v for k, v in self.headers.items()}, body))
-                self.send_response(receiver.statuses.pop(0) if receiver.statuses else 204)
-                self.send_header("location", "/elsewhere")
-                self.send_header("content-length", "0")
-                self.end_headers()
-
-            def log_message(self, *_: Any) -> None:
-                pass
-
-        self._server = HTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-
-    @property
-    def port(self) -> int:
-        return int(self._server.server_address[1])
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/ended?key=hidden"
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-
-
-@pytest.fixture
-def receiver(settings: Any) -> Iterator[Receiver]:
-    made = Receiver()
-    settings.CALLBACK_NETWORKS, settings.CALLBACK_PORTS = ["127.0.0.0/8"], [made.port]
-    yield made
-    made.close()
 
 
 def told(server: Server, agent: httpx.Client, receiver: Receiver, **callback: str) -> str:
@@ -166,7 +120,7 @@ def test_what_was_not_heard_is_told_again_later_and_later(
     second_due = row(shown_id).callback_due_at
     due_now(server)
 
-    assert attempts(shown_id) == [(1, 500, ""), (2, 302, ""), (3, 204, "")]
+    assert attempts(shown_id) == [(1, 500, ""), (2, 302, ""), (3, 201, "")]
     assert second_due is not None and second_due - timezone.now() > timedelta(seconds=BACK_OFF_S[0])
     assert [headers["openclaw-attempt"] for _, headers, _ in receiver.heard] == ["1", "2", "3"]
     assert (row(shown_id).callback, row(shown_id).sealed_callback) == ("delivered", None)

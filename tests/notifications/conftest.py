@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from email import message_from_bytes
 from email.message import Message
 from email.policy import default
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
 import http_ece
@@ -22,50 +21,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from apps.notifications.models import Subscription
 from apps.notifications.people import browser_add
 from tests.approvals.conftest import ask, draft_for  # noqa: F401 - fixtures
-
-
-class Receiver:
-    """A push service, or a program that is told: keeps what came, answers with statuses that it is given, or 201."""
-
-    def __init__(self) -> None:
-        self.heard: list[tuple[str, dict[str, str], bytes]] = []
-        self.statuses: list[int] = []
-        receiver = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["content-length"]))
-                receiver.heard.append((self.path, {k.lower(): v for k, v in self.headers.items()}, body))
-                self.send_response(receiver.statuses.pop(0) if receiver.statuses else 201)
-                self.send_header("location", "http://127.0.0.1:1/elsewhere")
-                self.send_header("content-length", "0")
-                self.end_headers()
-
-            def log_message(self, *_: Any) -> None:
-                pass
-
-        self._server = HTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-
-    @property
-    def port(self) -> int:
-        return int(self._server.server_address[1])
-
-    @property
-    def origin(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-
-
-@pytest.fixture
-def receiver(settings: Any) -> Iterator[Receiver]:
-    made = Receiver()
-    settings.CALLBACK_NETWORKS, settings.CALLBACK_PORTS = ["127.0.0.0/8"], [made.port]
-    yield made
-    made.close()
+from tests.receiver import Receiver
 
 
 def _text(octets: bytes) -> str:

@@ -13,7 +13,8 @@ from apps.notifications.errors import NotificationInvalidError
 from apps.notifications.models import Subscription, Webhook
 from apps.notifications.people import preference_of
 from tests.api.conftest import Program, program  # noqa: F401 - fixtures
-from tests.notifications.conftest import Browser, Mailbox, Receiver
+from tests.notifications.conftest import Browser, Mailbox
+from tests.receiver import Receiver
 
 pytestmark = pytest.mark.django_db
 

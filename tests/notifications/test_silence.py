@@ -25,7 +25,8 @@ from apps.notifications.planning import deliveries_plan
 from apps.notifications.sending import send
 from apps.notifications.webhooks import webhook_add
 from tests.approvals.conftest import NOON
-from tests.notifications.conftest import Browser, Mailbox, Receiver
+from tests.notifications.conftest import Browser, Mailbox
+from tests.receiver import Receiver
 
 Ask = Callable[..., Approval]
 pytestmark = pytest.mark.django_db
