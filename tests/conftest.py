@@ -62,6 +62,28 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
 
 
 @pytest.fixture
+def empty_ledger(db: None) -> None:
+    """Begin with no entries: those of other tests were committed and stay."""
+    database.empty_ledger()
+
+
+_left_behind = {"is_possible": False}
+
+
+@pytest.fixture(autouse=True)
+def _clean_start(request: pytest.FixtureRequest) -> None:
+    """Let the first test that commits find nothing of those before it, which were rolled back but for the ledger."""
+    marker = request.node.get_closest_marker("django_db")
+    if "transactional_db" in request.fixturenames or (marker is not None and marker.kwargs.get("transaction")):
+        if _left_behind["is_possible"]:
+            request.getfixturevalue("django_db_setup")
+            database.empty_ledger()
+        _left_behind["is_possible"] = False
+    elif marker is not None or "db" in request.fixturenames:
+        _left_behind["is_possible"] = True
+
+
+@pytest.fixture
 def make_user(db: None) -> Callable[..., Any]:
     """Make a person: `make_user("anna", role="operator")`; the password is `conftest.PASSWORD`."""
     from apps.accounts.models import User

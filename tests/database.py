@@ -51,6 +51,20 @@ def grant_to_application() -> None:
         prepared.grant_to_application(cursor, str(APPLICATION["USER"]))
 
 
+_LEDGER = ("audit_entry", "audit_content", "audit_boot")
+
+
+def empty_ledger() -> None:
+    """Delete what tests left in the ledger: their entries were committed and stay when they are rolled back."""
+    from apps.audit.writer import close_writer
+
+    close_writer()
+    with owner_connection() as connection, connection.transaction():
+        connection.execute("SET LOCAL openclaw_admin.audit_maintenance = 'on'")
+        for name in _LEDGER:
+            connection.execute(f"DELETE FROM {name}")
+
+
 _TABLES = """
 SELECT c.oid::regclass::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE n.nspname = 'public' AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname <> 'django_migrations'

@@ -71,6 +71,7 @@ def test_a_hook_is_tried(plugin: Plugin, everything: Any, tmp_path: Path) -> Non
     assert wrong["failure"]["kind"] == "wrong_answer"
 
 
+@pytest.mark.usefixtures("empty_ledger")
 def test_an_environment_chooses_how_it_takes_hooks_that_fail(everything: Any, program: Callable[..., Any]) -> None:
     path = "registry/hook-policy"
     assert everything.get(path).json() == {"version": 1, "is_strict": True}

@@ -97,6 +97,7 @@ def test_what_makes_a_tool_live_again_takes_the_right_to_publish(
     assert writer.post(path, {"state": "active"}).status_code == 403
 
 
+@pytest.mark.usefixtures("empty_ledger")
 def test_use_is_told_for_a_tool_that_was_never_called(environment: Environment, everything: Any) -> None:
     shown = everything.get(f"{path_of(environment, 'exec')}/use?days=7").json()
     assert (shown["days"], shown["calls"], shown["success_rate"], shown["last_at"]) == (7, 0, None, None)

@@ -22,6 +22,7 @@ from tests.approvals.conftest import NOON
 pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.usefixtures("empty_ledger")
 def test_an_environment_says_how_long_people_have_and_what_waits_keeps_its_deadline(
     draft_for: Callable[..., Any], environment: Any
 ) -> None:

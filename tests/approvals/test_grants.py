@@ -48,6 +48,7 @@ def test_one_without_an_end_is_said_so(always: Callable[..., Grant]) -> None:
     assert always(GrantScope(days=None)).expires_at is None
 
 
+@pytest.mark.usefixtures("empty_ledger")
 def test_a_narrower_rule_takes_the_place_of_a_grant(always: Callable[..., Grant], colleague: Any) -> None:
     broad = always(GrantScope(arg_pattern="^.*$", every_agent=True, days=7))
 

@@ -40,13 +40,3 @@ def another_process(db: None) -> Iterator[Writer]:
     writer = Writer()
     yield writer
     writer.close()
-
-
-@pytest.fixture
-def empty_ledger(owner_sql: Callable[[str], None]) -> None:
-    """Begin with no entries: those of other tests were committed and stay."""
-    close_writer()
-    owner_sql(
-        "BEGIN; SET LOCAL openclaw_admin.audit_maintenance = 'on';"
-        "TRUNCATE audit_entry, audit_content, audit_boot; COMMIT"
-    )

@@ -16,7 +16,7 @@ from tests.api.conftest import Program, program  # noqa: F401 - fixtures
 from tests.notifications.conftest import Browser, Mailbox
 from tests.receiver import Receiver
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("empty_ledger")]
 
 
 def newest_entry() -> Entry:

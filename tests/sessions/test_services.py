@@ -62,6 +62,7 @@ def test_a_reopened_session_takes_calls_and_forgets_its_loops(step: Step, admin:
     assert step().stop is None
 
 
+@pytest.mark.usefixtures("empty_ledger")
 def test_budgets_hold_from_the_next_call_on_and_are_on_record(step: Step, admin: Any) -> None:
     step()
     session_budgets_set(session_of(), Budgets(max_calls=1), by=admin, at=SOON)
