@@ -72,7 +72,7 @@ def test_noting_use_writes_nothing_within_the_minute(token: Any, django_assert_n
     _, secret = token("calls_make")
     services.token_authenticate(secret, AT)
     with django_assert_num_queries(1):
-        services.token_authenticate(secret, AT)
+        assert services.token_authenticate(secret, AT).last_used_at == AT
 
 
 def test_a_token_may_what_its_scopes_say(token: Any) -> None:

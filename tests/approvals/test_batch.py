@@ -151,4 +151,4 @@ def test_a_look_at_many_asks_the_database_no_more_than_at_one(
     answer_rule_add(environment, name="admins", agents=["guarded"], roles=["admin"])
     ids = [ask(agent=agent).pk for agent in ("guarded", "guarded", "a", "b", "c", "d")]
     with django_assert_max_num_queries(6):
-        look(ids, "allow-once", operator)
+        assert look(ids, "allow-once", operator) == ["not_an_approver"] * 2 + ["will_apply"] * 4

@@ -132,6 +132,6 @@ def test_figures_are_read_once_for_all_tabs(
 ) -> None:
     browser = client_of(auditor)
     with django_assert_max_num_queries(45):
-        browser.get("/")
+        assert browser.get("/").status_code == 200
     with django_assert_max_num_queries(12):
-        browser.get("/overview/figures/", headers=HTMX)
+        assert browser.get("/overview/figures/", headers=HTMX).status_code == 200

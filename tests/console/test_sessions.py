@@ -195,9 +195,9 @@ def test_the_pages_take_few_queries_however_much_there_is(
         take_step(environment.slug, "main", run=f"turn-{number}", at=timezone.now())
     browser = client_of(auditor)
     with django_assert_max_num_queries(10):
-        browser.get("/sessions/")
+        assert browser.get("/sessions/").status_code == 200
     with django_assert_max_num_queries(16):
-        browser.get(url(made))
+        assert browser.get(url(made)).status_code == 200
 
 
 def test_ending_an_ended_session_again_shows_it_as_it_is(client_of: Browser, operator: Any, made: Session) -> None:
