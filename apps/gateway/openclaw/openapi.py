@@ -102,6 +102,21 @@ SCHEMAS: dict[str, Any] = {
 }
 UNKNOWN = ("404", "No such call of this gateway, or the gateway was revoked.")
 
+CALL = {
+    "name": "id",
+    "in": "path",
+    "required": True,
+    "description": "Id of the call, or the key of its question.",
+    "schema": {"type": "string"},
+}
+WAIT = {
+    "name": "wait",
+    "in": "query",
+    "description": "Milliseconds to wait for the answer.",
+    "schema": {"type": "integer", "minimum": 0, "maximum": WAIT_LIMIT_MS, "default": WAIT_LIMIT_MS},
+}
+ANSWERED = {"200": ("The answer.", "GatewayAnswer"), "202": ("Nobody has answered yet.", "GatewayAnswer")}
+
 
 def paths(operation: Builder, responses: Builder, content: Builder) -> dict[str, Any]:
     """Write the paths.
@@ -109,54 +124,45 @@ def paths(operation: Builder, responses: Builder, content: Builder) -> dict[str,
     Args:
         operation, responses, content: how the agents' document writes them.
     """
-    answered = {"200": ("The answer.", "GatewayAnswer"), "202": ("Nobody has answered yet.", "GatewayAnswer")}
-    call = {
-        "name": "id",
-        "in": "path",
-        "required": True,
-        "description": "Id of the call, or the key of its question.",
-        "schema": {"type": "string"},
-    }
-    wait = {
-        "name": "wait",
-        "in": "query",
-        "description": "Milliseconds to wait for the answer.",
-        "schema": {"type": "integer", "minimum": 0, "maximum": WAIT_LIMIT_MS, "default": WAIT_LIMIT_MS},
-    }
+    return {**_questions(operation, responses, content), **_reports(operation, responses, content)}
 
-    def sent(name: str) -> dict[str, Any]:
-        return {"required": True, "content": content(name)}
 
+def _questions(operation: Builder, responses: Builder, content: Builder) -> dict[str, Any]:
     return {
         "/api/v1/openclaw/calls": {
             "post": operation(
                 "gateway_calls_ask",
                 "Ask whether a call may run at an OpenClaw Gateway",
-                responses(answered, ("409", "The key was used for another question.")),
-                requestBody=sent("GatewayQuestion"),
+                responses(ANSWERED, ("409", "The key was used for another question.")),
+                requestBody=_sent("GatewayQuestion", content),
             )
         },
         "/api/v1/openclaw/calls/{id}": {
             "get": operation(
                 "gateway_calls_wait",
                 "Wait for the answer to a question",
-                responses(answered, UNKNOWN),
-                parameters=[call, wait],
+                responses(ANSWERED, UNKNOWN),
+                parameters=[CALL, WAIT],
             ),
             "delete": operation(
                 "gateway_calls_withdraw",
                 "Take a question back: the gateway blocks the call itself",
                 responses({"200": ("It does not run.", "GatewayAnswer")}, UNKNOWN),
-                parameters=[call],
+                parameters=[CALL],
             ),
         },
+    }
+
+
+def _reports(operation: Builder, responses: Builder, content: Builder) -> dict[str, Any]:
+    return {
         "/api/v1/openclaw/calls/{id}/outcome": {
             "post": operation(
                 "gateway_calls_report",
                 "Report how a call went that was told to run; the first report counts",
                 responses({"200": ("It is on record.", "GatewayReported")}, UNKNOWN),
-                parameters=[call],
-                requestBody=sent("GatewayReport"),
+                parameters=[CALL],
+                requestBody=_sent("GatewayReport", content),
             )
         },
         "/api/v1/openclaw/ungoverned": {
@@ -164,7 +170,7 @@ def paths(operation: Builder, responses: Builder, content: Builder) -> dict[str,
                 "gateway_ungoverned_report",
                 "Report a call that ran although nobody was asked",
                 responses({"200": ("It is on record.", "GatewayAlarm")}, UNKNOWN),
-                requestBody=sent("GatewayUngoverned"),
+                requestBody=_sent("GatewayUngoverned", content),
             )
         },
         "/api/v1/openclaw/heartbeat": {
@@ -172,7 +178,11 @@ def paths(operation: Builder, responses: Builder, content: Builder) -> dict[str,
                 "gateway_beat",
                 "Say that a gateway lives, with its versions",
                 responses({"200": ("What holds for it.", "GatewayHeard")}, UNKNOWN),
-                requestBody=sent("GatewayBeat"),
+                requestBody=_sent("GatewayBeat", content),
             )
         },
     }
+
+
+def _sent(name: str, content: Builder) -> dict[str, Any]:
+    return {"required": True, "content": content(name)}
