@@ -1,21 +1,9 @@
 """Where messages may go: the rules of callbacks, for addresses that people and browsers give."""
 
-from django.conf import settings
-
-from apps.firewall.tools.connections import AddressRules
 from apps.firewall.tools.connector.addresses import address_problem
 from apps.firewall.tools.connector.errors import UrlRefusedError
 from apps.firewall.tools.connector.urls import check_url
-
-
-def outgoing_rules() -> AddressRules:
-    """Give the rules: public addresses over https, unless this installation opens networks."""
-    networks = tuple(settings.CALLBACK_NETWORKS)
-    return AddressRules(
-        networks_allowed=networks,
-        ports=tuple(settings.CALLBACK_PORTS),
-        schemes=("https", "http") if networks else ("https",),
-    )
+from apps.keys.outgoing import outgoing_rules
 
 
 def check_outgoing(url: str) -> None:

@@ -19,11 +19,8 @@ from django.core.mail import EmailMessage
 from apps.approvals.models import Approval
 from apps.firewall.errors import FirewallError
 from apps.firewall.tools.connector import Connector
-from apps.firewall.tools.connector.urls import read_target, sent_path
-from apps.firewall.tools.signing import Signed, Signing, signature_headers
-from apps.keys.callbacks import callback_key_id, callback_seed
+from apps.keys.outgoing import outgoing_headers, outgoing_rules
 from apps.keys.push import push_key, push_public_key
-from apps.notifications.addresses import outgoing_rules
 from apps.notifications.models import Channel, Delivery
 from apps.notifications.people import browser_keys, preference_of
 from apps.notifications.webhooks import webhook_secret
@@ -123,22 +120,10 @@ def _webhook(delivery: Delivery, at: datetime) -> Heard:
     if row is None or not row.is_active:
         return Heard(error_code="webhook_removed", message="the webhook was removed or switched off", is_gone=True)
     body = json.dumps(told_to_programs(delivery.approval, at)).encode()
-    secret = webhook_secret(row)
-    signing = (
-        Signing(algorithm="hmac-sha256", key=secret)
-        if secret
-        else Signing(algorithm="ed25519", key=callback_seed().hex(), key_id=callback_key_id())
+    headers = outgoing_headers(
+        row.url, body, shown_id=delivery.shown_id, secret=webhook_secret(row), attempt=delivery.attempts
     )
-    signed = Signed(
-        method="POST",
-        host=read_target(row.url).host_header,
-        path=sent_path(row.url),
-        timestamp=int(time.time()),
-        call_id=delivery.shown_id,
-        body=body,
-    )
-    attempt = {"Content-Type": "application/json", "OpenClaw-Attempt": str(delivery.attempts)}
-    return _post(row.url, body, attempt | signature_headers(signing, signed))
+    return _post(row.url, body, headers)
 
 
 def _post(url: str, body: bytes, headers: dict[str, str]) -> Heard:

@@ -9,7 +9,6 @@ from uuid import UUID
 
 import orjson
 import structlog
-from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -18,17 +17,15 @@ from apps.events.notices import announce
 from apps.firewall.errors import FirewallError
 from apps.firewall.identifiers import show_id
 from apps.firewall.runtime.call import Deferral
-from apps.firewall.tools.connections import AddressRules
 from apps.firewall.tools.connector import Connector
-from apps.firewall.tools.connector.urls import check_url, read_target, sent_path
-from apps.firewall.tools.signing import SHORTEST_KEY, Signed, Signing, signature_headers
+from apps.firewall.tools.connector.urls import check_url
 from apps.gateway.counters import counters
 from apps.gateway.database import in_database
 from apps.gateway.models import AsyncCall, CallbackAttempt
 from apps.gateway.queue.rows import CHANGED, Callback, State, locked
 from apps.gateway.queue.sealing import unsealed_callback
 from apps.gateway.runtime_api.recorded import recorded
-from apps.keys.callbacks import callback_key_id, callback_seed
+from apps.keys.outgoing import outgoing_headers, outgoing_rules
 
 log = structlog.get_logger(__name__)
 
@@ -41,23 +38,13 @@ GIVEN_UP = frozenset({410})
 MESSAGE_LETTERS = 500
 
 
-def callback_rules() -> AddressRules:
-    """Give the rules for addresses of callbacks: public ones over https, unless this installation opens networks."""
-    networks = tuple(settings.CALLBACK_NETWORKS)
-    return AddressRules(
-        networks_allowed=networks,
-        ports=tuple(settings.CALLBACK_PORTS),
-        schemes=("https", "http") if networks else ("https",),
-    )
-
-
 def check_callback(deferral: Deferral) -> None:
     """Let through an address that may be told of a call.
 
     Raises:
         UrlRefusedError: it is not one that callbacks may go to.
     """
-    check_url(deferral.callback_url, callback_rules())
+    check_url(deferral.callback_url, outgoing_rules())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,10 +134,16 @@ async def send(message: Message) -> Heard:
     started = time.monotonic()
     status, error = None, None
     try:
-        answer = await Connector(rules=callback_rules()).post(
+        answer = await Connector(rules=outgoing_rules()).post(
             message.to.callback_url,
             message.body,
-            headers=signed_headers(message, int(time.time())),
+            headers=outgoing_headers(
+                message.to.callback_url,
+                message.body,
+                shown_id=show_id("call", message.call_id),
+                secret=message.to.callback_secret,
+                attempt=message.number,
+            ),
             time_limit_s=TIME_LIMIT_S,
             limit_bytes=ANSWER_LIMIT_BYTES,
         )
@@ -161,26 +154,6 @@ async def send(message: Message) -> Heard:
     if error is not None:
         return Heard(error_code=error.code, message=error.message, duration_ms=duration_ms)
     return Heard(status=status, duration_ms=duration_ms)
-
-
-def signed_headers(message: Message, timestamp: int) -> dict[str, str]:
-    """Sign a message: with the caller's shared key, or else with the key of this installation."""
-    url, secret = message.to.callback_url, message.to.callback_secret
-    signing = (
-        Signing(algorithm="hmac-sha256", key=secret)
-        if secret
-        else Signing(algorithm="ed25519", key=callback_seed().hex(), key_id=callback_key_id())
-    )
-    signed = Signed(
-        method="POST",
-        host=read_target(url).host_header,
-        path=sent_path(url),
-        timestamp=timestamp,
-        call_id=show_id("call", message.call_id),
-        body=message.body,
-    )
-    attempt = {"Content-Type": "application/json", "OpenClaw-Attempt": str(message.number)}
-    return attempt | signature_headers(signing, signed)
 
 
 class Callbacks:
@@ -206,4 +179,4 @@ class Callbacks:
             await asyncio.shield(in_database(callback_heard, message, heard, timezone.now()))
 
 
-__all__ = ["SHORTEST_KEY", "Callbacks", "callback_claim", "callback_heard", "callbacks_due", "check_callback", "send"]
+__all__ = ["Callbacks", "callback_claim", "callback_heard", "callbacks_due", "check_callback", "send"]
