@@ -11,7 +11,7 @@ from django.utils.functional import cached_property
 from apps.accounts.access import Permission, may
 from apps.approvals.selectors import approvals_pending, in_time
 from apps.console.environments import environments_of
-from apps.console.menu import Link, ShownSection, menu_of
+from apps.console.menu import Link, ShownSection, audit_tabs, menu_of
 from apps.policies.selectors import live_publication
 
 
@@ -34,6 +34,11 @@ class Shell:
     @cached_property
     def quick(self) -> list[Link]:
         return [link for section in self.menu for link in section.links if link.is_quick][:4]
+
+    @cached_property
+    def audit_tabs(self) -> list[Link]:
+        """The pages of the ledger, for the strip above each of them."""
+        return audit_tabs(self.request) if self.is_signed_in else []
 
     @cached_property
     def environment(self) -> Any:

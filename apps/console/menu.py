@@ -1,6 +1,6 @@
 """The menu: one table. An entry shows when its page exists and the person may open it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from django.http import HttpRequest
@@ -106,6 +106,19 @@ MENU: tuple[Section, ...] = (
     ),
 )
 
+# The pages of the ledger, one strip above each of them. One shows once its url exists.
+AUDIT_TABS = Section(
+    _("Audit"),
+    (
+        Entry("audit", _("Calls"), "list-search", "audit", Permission.AUDIT_READ),
+        Entry("audit-reports", _("Reports"), "chart-bar", "audit-report", Permission.AUDIT_READ),
+        Entry("audit-coverage", _("Coverage"), "shield-check", "audit-coverage", Permission.AUDIT_READ),
+        Entry("audit-integrity", _("Integrity"), "link", "audit-integrity", Permission.AUDIT_READ),
+        Entry("audit-retention", _("Retention"), "clock-x", "audit-retention", Permission.AUDIT_READ),
+        Entry("audit-exports", _("Exports and streams"), "download", "audit-export", Permission.AUDIT_READ),
+    ),
+)
+
 
 def _is_current(entry: Entry, url_name: str) -> bool:
     """Say whether a page belongs to an entry: the stem, alone or followed by a plural or a part."""
@@ -113,16 +126,16 @@ def _is_current(entry: Entry, url_name: str) -> bool:
     return url_name.startswith(entry.stem) and (rest in {"", "s"} or rest.startswith(("-", "s-")))
 
 
-def _current(url_name: str) -> Entry | None:
+def _current(sections: Iterable[Section], url_name: str) -> Entry | None:
     """Find the entry that a page belongs to: the one with the longest stem, `tool-group` before `tool`."""
-    found = [entry for section in MENU for entry in section.entries if _is_current(entry, url_name)]
+    found = [entry for section in sections for entry in section.entries if _is_current(entry, url_name)]
     return max(found, key=lambda entry: len(entry.stem), default=None)
 
 
-def _links(request: HttpRequest, section: Section) -> Iterator[Link]:
+def _links(request: HttpRequest, section: Section, among: Iterable[Section]) -> Iterator[Link]:
     allowed = permissions_of(request.user)
     url_name = (request.resolver_match.url_name if request.resolver_match else "") or ""
-    current = _current(url_name)
+    current = _current(among, url_name)
     for entry in section.entries:
         if entry.permission is not None and entry.permission not in allowed:
             continue
@@ -137,5 +150,10 @@ def menu_of(request: HttpRequest) -> list[ShownSection]:
     """List the sections that hold at least one page the person may open."""
     if not request.user.is_authenticated:
         return []
-    shown = [ShownSection(section.label, tuple(_links(request, section))) for section in MENU]
+    shown = [ShownSection(section.label, tuple(_links(request, section, MENU))) for section in MENU]
     return [section for section in shown if section.links]
+
+
+def audit_tabs(request: HttpRequest) -> list[Link]:
+    """List the pages of the ledger that the person may open."""
+    return list(_links(request, AUDIT_TABS, [AUDIT_TABS]))

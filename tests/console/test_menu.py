@@ -3,7 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from django.test import Client
+from django.test import Client, RequestFactory
+from django.urls import resolve
+
+from apps.console.menu import audit_tabs
 
 
 def test_an_entry_shows_only_to_those_who_may_open_its_page(
@@ -32,3 +35,9 @@ def test_the_current_page_is_marked_also_on_its_sub_pages(
 
 def test_an_installation_without_an_environment_still_opens(client_of: Callable[..., Client], viewer: Any) -> None:
     assert client_of(viewer).get("/settings/").status_code == 200
+
+
+def test_each_page_of_the_ledger_marks_its_own_tab(environment: Any, auditor: Any, rf: RequestFactory) -> None:
+    request = rf.get("/audit/")
+    request.user, request.resolver_match = auditor, resolve("/audit/")
+    assert next((str(link.label), link.is_current) for link in audit_tabs(request)) == ("Calls", True)
