@@ -50,6 +50,7 @@ def _secret_key() -> str:
 SECRET_KEY = _secret_key()
 SEAL_KEY = env.secret("OPENCLAW_ADMIN_SEAL_KEY")
 SIGNING_KEY = env.secret("OPENCLAW_ADMIN_SIGNING_KEY")
+AUDIT_KEY = env.secret("OPENCLAW_ADMIN_AUDIT_KEY")
 
 
 # What tool files may say as ${NAME}; everything else there stands for a secret of its source.

@@ -51,7 +51,7 @@ def grant_to_application() -> None:
         prepared.grant_to_application(cursor, str(APPLICATION["USER"]))
 
 
-_LEDGER = ("audit_entry", "audit_content", "audit_boot")
+_LEDGER = ("audit_entry", "audit_content", "audit_boot", "audit_statement")
 
 
 def empty_ledger() -> None:
@@ -114,3 +114,11 @@ def role_now() -> Any:
     with connections["default"].cursor() as cursor:
         cursor.execute("SELECT current_user")
         return cursor.fetchone()[0]
+
+
+def application_address() -> str:
+    """Tell processes of their own how to reach the test database as the application does."""
+    named = {name: str(value) for name, value in connections["default"].get_connection_params().items() if value}
+    return make_conninfo(
+        **{name: named[name] for name in ("host", "port", "user", "password", "dbname") if name in named}
+    )

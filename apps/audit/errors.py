@@ -39,3 +39,9 @@ class ExportFormatError(AuditError):
     """The wanted export format does not exist."""
 
     code = "export_format_unknown"
+
+
+class AuditKeyError(AuditError):
+    """The key that signs statements cannot be used, or is not the one that the last statement names."""
+
+    code = "audit_key_unusable"

@@ -9,9 +9,10 @@ from uuid import UUID
 
 from django.db import connection, transaction
 
+from apps.audit.apps import AuditConfig
 from apps.audit.drafts import EntryDraft, EntryKind, EntryReceipt
 from apps.audit.errors import AuditUnavailableError
-from apps.audit.models import APPEND_ONLY_TABLES, Boot, Entry
+from apps.audit.models import Boot, Entry
 from apps.audit.sealing import is_small, seal_entry
 from apps.audit.writer import close_writer, writer
 
@@ -140,7 +141,7 @@ def partitions_ensure(today: date) -> int:
     """
     made = 0
     with connection.cursor() as cursor:
-        for parent in APPEND_ONLY_TABLES:
+        for parent in AuditConfig.partitioned_tables:
             cursor.execute(
                 "SELECT count(*) FILTER (WHERE audit_partition_ensure(%s,"
                 " (date_trunc('month', %s::date) + make_interval(months => ahead))::date))"

@@ -52,6 +52,15 @@ def signing_key() -> Ed25519PrivateKey:
 
 @lru_cache(maxsize=8)
 def _key(given: str, path: Path, variable: str) -> bytes:
+    return named_key(given, path, variable)
+
+
+def named_key(given: str, path: Path, variable: str) -> bytes:
+    """Give the 32 bytes of a key as they stand now: what a variable gave, or else its file, made at first need.
+
+    Raises:
+        KeyUnusableError: the file or the variable holds no key.
+    """
     if given:
         return _from_hex(given, variable)
     try:

@@ -8,7 +8,8 @@ import psycopg
 import pytest
 from django.db import ProgrammingError, connection, transaction
 
-from apps.audit.models import APPEND_ONLY_TABLES, Boot, Entry
+from apps.audit.apps import AuditConfig
+from apps.audit.models import Boot, Entry
 from apps.audit.services import entry_record, partitions_ensure
 from tests.audit.drafts import intent
 
@@ -38,7 +39,7 @@ def test_even_the_owner_is_refused_without_saying_what_for(owner_sql: Callable[[
         owner_sql(statement)
 
 
-@pytest.mark.parametrize("parent", APPEND_ONLY_TABLES)
+@pytest.mark.parametrize("parent", AuditConfig.partitioned_tables)
 def test_a_partition_is_guarded_like_the_whole(owner_sql: Callable[[str], None], parent: str) -> None:
     month = datetime.now(UTC).strftime("%Y_%m")
     entry_record(intent(params={"path": "a"}))
