@@ -3,6 +3,9 @@
 An entry's body is canonical JSON over its columns (all but its place in the chain). Its hash is SHA-256 over canonical
 JSON of {body digest, chain, format, prev, seq}. Content is bound by SHA-256 over a random salt and the content's
 canonical JSON, so that it may be erased while the chain still verifies.
+
+Formats: in 1, `changes` and `decision_reason` are columns of the body; from 2 on they are content, since they quote
+what a call was given or answered.
 """
 
 import hashlib
@@ -15,7 +18,7 @@ from uuid import UUID
 
 from apps.firewall.identifiers import new_id
 
-FORMAT = 1
+FORMAT = 2
 SALT_BYTES = 16
 SEED = b"openclaw-admin audit chain "
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -23,8 +26,9 @@ INTEGER_LIMIT = 2**53
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
 
-# Columns of audit_entry in the order in which the writer copies them; the last ones are the place in the chain.
-BODY_COLUMNS = (
+# Every column that an entry has for its readers, apart from its content proper; which of them are body, and which
+# content, is a matter of its format.
+TOLD_COLUMNS = (
     "at",
     "id",
     "format",
@@ -52,7 +56,36 @@ BODY_COLUMNS = (
     "content_commitment",
 )
 LINK_COLUMNS = ("chain_id", "seq", "prev_hash", "hash")
-CONTENT_COLUMNS = ("params", "result", "error", "masked")
+_CONTENT_1 = ("params", "result", "error", "masked")
+_MOVED_2 = ("changes", "decision_reason")
+_BODY_COLUMNS = {1: TOLD_COLUMNS, 2: tuple(name for name in TOLD_COLUMNS if name not in _MOVED_2)}
+_CONTENT_COLUMNS = {1: _CONTENT_1, 2: (*_CONTENT_1, *_MOVED_2)}
+FORMATS = frozenset(_BODY_COLUMNS)
+
+
+def body_columns(version: int = FORMAT) -> tuple[str, ...]:
+    """Name the columns that an entry's hash covers directly.
+
+    Raises:
+        ValueError: no such format.
+    """
+    return _of_format(_BODY_COLUMNS, version)
+
+
+def content_columns(version: int = FORMAT) -> tuple[str, ...]:
+    """Name the parts of an entry that are bound by the salted commitment, and may be erased.
+
+    Raises:
+        ValueError: no such format.
+    """
+    return _of_format(_CONTENT_COLUMNS, version)
+
+
+def _of_format(columns: Mapping[int, tuple[str, ...]], version: int) -> tuple[str, ...]:
+    try:
+        return columns[version]
+    except KeyError:
+        raise ValueError(f"entries of format {version} are not known to this version") from None
 
 
 def canonical(value: object) -> bytes:
@@ -112,8 +145,9 @@ def entry_id_instant(entry_id: UUID) -> datetime | None:
 
 
 def body_digest(columns: Mapping[str, Any]) -> bytes:
-    """Digest an entry's own columns; instants, ids and bytes are written as text."""
-    return hashlib.sha256(canonical({name: _as_json(columns[name]) for name in BODY_COLUMNS})).digest()
+    """Digest an entry's own columns, as its format has them; instants, ids and bytes are written as text."""
+    named = body_columns(columns["format"])
+    return hashlib.sha256(canonical({name: _as_json(columns[name]) for name in named})).digest()
 
 
 def entry_hash(*, chain_id: UUID, seq: int, prev: bytes, body: bytes, version: int = FORMAT) -> bytes:
@@ -127,9 +161,17 @@ def genesis(chain_id: UUID) -> bytes:
     return hashlib.sha256(SEED + str(chain_id).encode()).digest()
 
 
-def content_commitment(salt: bytes, content: Mapping[str, Any]) -> bytes:
-    """Bind content to its entry without telling it: params, result, error and the record of what was masked."""
-    return hashlib.sha256(salt + canonical({name: content.get(name) for name in CONTENT_COLUMNS})).digest()
+def content_commitment(salt: bytes, content: Mapping[str, Any], *, version: int = FORMAT) -> bytes:
+    """Bind content to its entry without telling it.
+
+    Args:
+        content: values of `content_columns`; what is missing is null, a reason that is missing the empty text.
+    """
+    named = content_columns(version)
+    values = {name: content.get(name) for name in named}
+    if "decision_reason" in values:
+        values["decision_reason"] = values["decision_reason"] or ""
+    return hashlib.sha256(salt + canonical(values)).digest()
 
 
 def _as_json(value: Any) -> Any:

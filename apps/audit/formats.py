@@ -10,6 +10,7 @@ from uuid import UUID
 import orjson
 
 from apps.audit.chain import instant_text
+from apps.audit.rows import MOVED
 from apps.firewall.identifiers import show_id
 
 # A spreadsheet runs a cell that begins like a formula; a leading apostrophe makes it text.
@@ -54,11 +55,17 @@ COLUMNS = (
     "prev_hash",
     "hash",
     "salt",
+    "format",
 )
 CONTENT = frozenset({"params", "result", "error", "masked", "salt"})
-SELECTED = ", ".join(
-    f"{'c' if name in CONTENT else 'e'}.{name}{'::text' if name in JSON_PARTS else ''}" for name in COLUMNS
-)
+
+
+def _selected(name: str) -> str:
+    place = MOVED.get(name, f"{'c' if name in CONTENT else 'e'}.{name}")
+    return f"({place})::text" if name in JSON_PARTS else place
+
+
+SELECTED = ", ".join(map(_selected, COLUMNS))
 
 
 def csv_lines(rows: Iterator[Sequence[Any]]) -> Iterator[bytes]:

@@ -38,7 +38,7 @@ class Boot(models.Model):
 
 
 class Entry(models.Model):
-    """One line of the ledger, linked to the one before it in its chain."""
+    """One line of the ledger, linked to the one before it in its chain, with what its content says beside."""
 
     id = models.UUIDField(primary_key=True)
     at = models.DateTimeField()
@@ -72,7 +72,7 @@ class Entry(models.Model):
 
     class Meta:
         managed = False
-        db_table = "audit_entry"
+        db_table = "audit_line"
         ordering = ["-at", "-id"]
 
 
@@ -87,6 +87,8 @@ class Content(models.Model):
     result = models.JSONField(null=True)
     error = models.JSONField(null=True)
     masked = models.JSONField(null=True)
+    changes = models.JSONField(null=True)
+    decision_reason = models.TextField()
 
     class Meta:
         managed = False

@@ -5,9 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from apps.audit.filters import EntryFilters
-from apps.audit.rows import CONTENT_PARTS, ENTRY_COLUMNS
+from apps.audit.rows import CONTENT_PARTS, ENTRY_COLUMNS, MOVED
 
-SELECTED = ", ".join([*(f"e.{name}" for name in ENTRY_COLUMNS), *(f"c.{name}" for name in CONTENT_PARTS)])
+SELECTED = ", ".join(
+    [*(MOVED.get(name, f"e.{name}") for name in ENTRY_COLUMNS), *(f"c.{name}" for name in CONTENT_PARTS)]
+)
 WITH_CONTENT = "audit_entry AS e LEFT JOIN audit_content AS c ON c.at = e.at AND c.entry_id = e.id"
 
 # The entry that stands for its call in a list: the first one. A call that asked a person begins with

@@ -7,11 +7,16 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from apps.audit.chain import BODY_COLUMNS, LINK_COLUMNS
+from apps.audit.chain import LINK_COLUMNS, TOLD_COLUMNS
 from apps.firewall.identifiers import show_id
 
-ENTRY_COLUMNS = (*BODY_COLUMNS, *LINK_COLUMNS)
+ENTRY_COLUMNS = (*TOLD_COLUMNS, *LINK_COLUMNS)
 CONTENT_PARTS = ("salt", "params", "result", "error", "masked")
+# Columns of the entry in format 1, of its content since: what is erased must not come back from elsewhere.
+MOVED = {
+    "changes": "CASE WHEN e.format = 1 THEN e.changes ELSE c.changes END",
+    "decision_reason": "CASE WHEN e.format = 1 THEN e.decision_reason ELSE coalesce(c.decision_reason, '') END",
+}
 COLUMNS = (*ENTRY_COLUMNS, *CONTENT_PARTS)
 JSON_COLUMNS = frozenset({"phases", "changes", "params", "result", "error", "masked"})
 BYTES_COLUMNS = frozenset({"content_commitment", "prev_hash", "hash", "salt"})

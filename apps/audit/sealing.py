@@ -11,11 +11,11 @@ from typing import Any
 from uuid import UUID
 
 from apps.audit.chain import (
-    BODY_COLUMNS,
-    CONTENT_COLUMNS,
     FORMAT,
     SALT_BYTES,
+    body_columns,
     body_digest,
+    content_columns,
     content_commitment,
     entry_id_at,
     storable,
@@ -31,11 +31,13 @@ DENIED_PARAMS_LIMIT_BYTES = 64 * 1024
 SMALL_VALUES = 500
 SMALL_LETTERS = 16 * 1024
 NO_DECISION = EntryDecision(verdict="")
+BODY, CONTENT = body_columns(), content_columns()
+REASON = "decision_reason"  # the one part of the content that is text, not JSON
 
 
 @dataclass(frozen=True, slots=True)
 class SealedEntry:
-    """A row without its place in the chain: columns as in BODY_COLUMNS, content as in audit_content or None."""
+    """A row without its place in the chain: columns as in `body_columns`, content as in audit_content or None."""
 
     id: UUID
     at: datetime
@@ -58,22 +60,22 @@ def seal_entry(draft: EntryDraft) -> SealedEntry:
         "result": _result(draft, masker),
         "error": masker.value("error", draft.error),
     }
-    changes = masker.value("changes", draft.changes)
+    content["changes"] = masker.value("changes", draft.changes)
+    content["decision_reason"] = "" if draft.decision is None else masker.text(draft.decision.reason)
     content["masked"] = masker.record() or None
-    has_content = any(value is not None for value in content.values())
+    has_content = any(value not in (None, "") for value in content.values())
     salt = os.urandom(SALT_BYTES)
     commitment = content_commitment(salt, content) if has_content else None
-    columns = _columns(draft, entry_id, at) | {"changes": changes, "content_commitment": commitment}
-    columns["decision_reason"] = masker.text(columns["decision_reason"])
-    texts = {name: _json_text(content[name]) for name in CONTENT_COLUMNS}
-    row = columns | {"phases": _json_text(columns["phases"]), "changes": _json_text(changes)}
+    columns = _columns(draft, entry_id, at) | {"content_commitment": commitment}
+    texts = {name: _json_text(content[name]) for name in CONTENT if name != REASON} | {REASON: content[REASON]}
+    row = columns | {"phases": _json_text(columns["phases"])}
     return SealedEntry(
         id=entry_id,
         at=at,
-        row=tuple(row[name] for name in BODY_COLUMNS),
+        row=tuple(row[name] for name in BODY),
         body=body_digest(columns),
-        content=(at, entry_id, draft.call_id, salt, *texts.values()) if has_content else None,
-        size_bytes=sum(len(text) for text in texts.values() if text) + len(row["changes"] or ""),
+        content=(at, entry_id, draft.call_id, salt, *(texts[name] for name in CONTENT)) if has_content else None,
+        size_bytes=sum(len(text) for text in texts.values() if text),
     )
 
 
@@ -136,7 +138,6 @@ def _columns(draft: EntryDraft, entry_id: UUID, at: datetime) -> dict[str, Any]:
         "decision_layer": _short(decision.layer),
         "decision_label": _short(decision.label),
         "decision_rule": _short(decision.rule),
-        "decision_reason": decision.reason,
         "snapshot_digest": _short(draft.snapshot_digest),
         "trace_id": _short(draft.trace_id),
         "phases": storable(draft.phases),

@@ -7,7 +7,15 @@ from uuid import UUID
 
 from django.db import connection
 
-from apps.audit.chain import BODY_COLUMNS, CONTENT_COLUMNS, body_digest, content_commitment, entry_hash, genesis
+from apps.audit.chain import (
+    FORMATS,
+    body_columns,
+    body_digest,
+    content_columns,
+    content_commitment,
+    entry_hash,
+    genesis,
+)
 from apps.audit.models import Boot
 from apps.audit.rows import EntryRow
 from apps.audit.streams import entry_stream
@@ -121,12 +129,17 @@ def _verify_strangers(report: Verification, heads: dict[UUID, tuple[int, bytes]]
 
 
 def _hash_of(entry: EntryRow) -> bytes:
-    body = body_digest({name: getattr(entry, name) for name in BODY_COLUMNS})
+    if entry.format not in FORMATS:
+        return b""  # of an entry that nothing of ours wrote
+    body = body_digest({name: getattr(entry, name) for name in body_columns(entry.format)})
     return entry_hash(chain_id=entry.chain_id, seq=entry.seq, prev=entry.prev_hash, body=body, version=entry.format)
 
 
 def _content_fits(entry: EntryRow) -> bool:
     if entry.content_commitment is None or entry.salt is None:
         return True
-    content = {name: getattr(entry, name) for name in CONTENT_COLUMNS}
-    return hmac.compare_digest(content_commitment(entry.salt, content), entry.content_commitment)
+    if entry.format not in FORMATS:
+        return False
+    content = {name: getattr(entry, name) for name in content_columns(entry.format)}
+    expected = content_commitment(entry.salt, content, version=entry.format)
+    return hmac.compare_digest(expected, entry.content_commitment)

@@ -25,7 +25,7 @@ from django.conf import settings
 from django.db import connections
 from psycopg import sql
 
-from apps.audit.chain import BODY_COLUMNS, CONTENT_COLUMNS, LINK_COLUMNS, entry_hash, genesis
+from apps.audit.chain import LINK_COLUMNS, body_columns, content_columns, entry_hash, genesis
 from apps.audit.drafts import EntryReceipt
 from apps.audit.errors import AuditUnavailableError
 from apps.audit.sealing import SealedEntry
@@ -41,10 +41,10 @@ STATEMENT_TIMEOUT_MS = 15_000
 OURS = ("cursor_factory", "context", "prepare_threshold", "options")
 
 COPY_ENTRIES = sql.SQL("COPY audit_entry ({}) FROM STDIN").format(
-    sql.SQL(", ").join(map(sql.Identifier, (*BODY_COLUMNS, *LINK_COLUMNS)))
+    sql.SQL(", ").join(map(sql.Identifier, (*body_columns(), *LINK_COLUMNS)))
 )
 COPY_CONTENT = sql.SQL("COPY audit_content ({}) FROM STDIN").format(
-    sql.SQL(", ").join(map(sql.Identifier, ("at", "entry_id", "call_id", "salt", *CONTENT_COLUMNS)))
+    sql.SQL(", ").join(map(sql.Identifier, ("at", "entry_id", "call_id", "salt", *content_columns())))
 )
 OPEN_BOOT = """
 INSERT INTO audit_boot (id, host, pid, version, started_at, lease_until, seq, head)

@@ -13,7 +13,7 @@ import pytest
 
 from apps.accounts.errors import PermissionDeniedError
 from apps.audit import exports
-from apps.audit.chain import BODY_COLUMNS, content_commitment
+from apps.audit.chain import TOLD_COLUMNS, content_commitment
 from apps.audit.errors import AuditUnavailableError, ExportFormatError, ExportNotFoundError
 from apps.audit.exports import (
     KEPT,
@@ -83,7 +83,7 @@ def test_pages_neither_lose_nor_repeat_a_row(monkeypatch: pytest.MonkeyPatch, ro
 def test_a_json_line_holds_the_whole_record_and_what_proves_it() -> None:
     [row] = [row for row in lines() if (row["params"] or {}).get("n") == 3]
     assert row["agent"] == "bot" and row["params"] == {"n": 3, "text": "=1+1"}
-    assert set(BODY_COLUMNS) - {"format"} <= set(row)
+    assert set(TOLD_COLUMNS) <= set(row)
     commitment = content_commitment(bytes.fromhex(row["salt"]), row)
     assert commitment.hex() == row["content_commitment"]
 

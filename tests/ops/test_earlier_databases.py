@@ -34,6 +34,13 @@ print(snapshot.digest)
 print(len(snapshot.tool_names), decide(snapshot, context, "read").allowed, decide(snapshot, context, "gateway").allowed)
 """
 
+VERIFIES = """
+import django; django.setup()
+from apps.audit.models import Entry
+from apps.audit.verification import verify_chains
+print(sorted(set(Entry.objects.values_list("format", flat=True))), verify_chains().is_intact)
+"""
+
 
 def parts(sample: str) -> Iterator[tuple[str, str]]:
     """Cut a dump into statements and the rows that follow a COPY."""
@@ -105,3 +112,5 @@ def test_it_is_migrated_with_its_tools_and_goes_on(migrated: Installation) -> No
     assert migrated.run("manage.py", "makemigrations", "--check", "--dry-run").strip() == "No changes detected"
     published = migrated.run("manage.py", "policy_publish", "--message", "as before")
     assert published
+    # What the earlier version recorded still verifies beside what this one does.
+    assert migrated.run("-c", VERIFIES).strip() == "[1, 2] True"
