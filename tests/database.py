@@ -51,6 +51,7 @@ def grant_to_application() -> None:
         prepared.grant_to_application(cursor, str(APPLICATION["USER"]))
 
 
+_ADDRESS = ("host", "port", "user", "password", "dbname")
 _LEDGER = ("audit_entry", "audit_content", "audit_boot", "audit_statement")
 
 
@@ -118,7 +119,5 @@ def role_now() -> Any:
 
 def application_address() -> str:
     """Tell processes of their own how to reach the test database as the application does."""
-    named = {name: str(value) for name, value in connections["default"].get_connection_params().items() if value}
-    return make_conninfo(
-        **{name: named[name] for name in ("host", "port", "user", "password", "dbname") if name in named}
-    )
+    given = connections["default"].get_connection_params()
+    return make_conninfo(**{name: str(given[name]) for name in _ADDRESS if given.get(name)})
