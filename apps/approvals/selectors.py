@@ -1,6 +1,6 @@
 """Reading requests and standing grants."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -19,6 +19,8 @@ from apps.registry.models import Environment
 
 LOOKED_AT = 5000
 """Past calls that the reach of an "always" is held against."""
+BY_PROGRAMS = "rpc"
+"""The layer of requests whose program runs the command itself: an "always" speaks for none of these."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,14 +114,20 @@ def past_calls_like(approval: Approval, *, every_agent: bool = False) -> LikeCou
     )
 
 
-def commands_before(approval: Approval, *, every_agent: bool = False) -> list[PastCommand]:
-    """Give the last commands before a request, of its agent or of any; equal ones together."""
+def commands_before(approval: Approval, *, every_agent: bool = False, but_of: Sequence[str] = ()) -> list[PastCommand]:
+    """Give the last commands before a request, of its agent or of any, that were to run here; equal ones together.
+
+    Args:
+        but_of: actors who ran what they asked about themselves.
+    """
     return commands_past(
         environment=approval.environment.slug,
         agent="" if every_agent else approval.agent,
         tool=approval.tool,
         until=approval.requested_at,
         limit=LOOKED_AT,
+        but_of=but_of,
+        but_by=[BY_PROGRAMS],
     )
 
 

@@ -270,9 +270,25 @@ def calls_like(*, environment: str, agent: str, tool: str, params: Any, until: d
     return LikeCounts(*rows[0])
 
 
-def commands_past(*, environment: str, agent: str, tool: str, until: datetime, limit: int) -> list[PastCommand]:
-    """Give the last calls of a tool before a moment, at most so many, of one agent or of all; equal ones together."""
+def commands_past(
+    *,
+    environment: str,
+    agent: str,
+    tool: str,
+    until: datetime,
+    limit: int,
+    but_of: Sequence[str] = (),
+    but_by: Sequence[str] = (),
+) -> list[PastCommand]:
+    """Give the last calls of a tool before a moment, at most so many, of one agent or of all; equal ones together.
+
+    Args:
+        but_of: actors whose calls are left out.
+        but_by: layers; what they decided is left out, too.
+    """
     where = _before(environment, agent, tool, until)
+    where.add("e.actor <> ALL(%s)", list(but_of))
+    where.add("e.decision_layer <> ALL(%s)", list(but_by))
     rows = _rows(
         f"SELECT h.agent, h.params, count(*), count(*) FILTER (WHERE {_REFUSED.format('h')}) FROM ("
         f"SELECT e.agent, e.call_id, c.params FROM {WITH_CONTENT} WHERE {where.sql}"

@@ -19,6 +19,7 @@ from apps.firewall.runtime.stages.host_env import asked_variables
 from apps.firewall.runtime.stages.place import place_of_command
 from apps.firewall.shell import read_line
 from apps.gateway.wiring import executors
+from apps.openclaw_gateways.selectors import actors_of_gateways
 
 PLAIN_WORD: Final = re.compile(r"[ \t\n]*([A-Za-z0-9_./+-]+)(?=[ \t\n]|\Z)")
 
@@ -36,7 +37,8 @@ def coverage(approval: Approval, *, every_agent: bool = False) -> list[Coverage]
     """Count for each reach that is offered what it would have covered before the request, by one agent or by any.
 
     Commands are matched by the judge's own rules: real path, words, no shell, no variables. A secret in the words is
-    compared as it is shown.
+    compared as it is shown. What an OpenClaw Gateway or another program ran itself is left out: no standing answer
+    speaks for that.
     """
     reaches = reaches_of(approval)
     if approval.kind != Approval.Kind.EXEC:
@@ -60,7 +62,8 @@ def _past(
 ) -> Iterator[tuple[PastCommand, CommandLine, Where]]:
     """Read past commands again; those that set variables are left out, as no standing answer speaks for them."""
     found: dict[tuple[str, str], str] = {}
-    for past in commands_before(approval, every_agent=every_agent):
+    gateways = actors_of_gateways(approval.environment)
+    for past in commands_before(approval, every_agent=every_agent, but_of=gateways):
         command = past.params.get("command")
         if not isinstance(command, str) or asked_variables(past.params):
             continue

@@ -24,6 +24,12 @@ def gateway_of_token(token_id: UUID) -> OpenClawGateway | None:
     return found.filter(token_id=token_id, revoked_at=None).first()
 
 
+def actors_of_gateways(environment: Environment) -> list[str]:
+    """Give the names by which the ledger knows an environment's gateways, revoked ones as well."""
+    found = OpenClawGateway.objects.filter(environment=environment).select_related("token")
+    return [each.token.actor for each in found]
+
+
 def alarms_standing(environment: Environment | None = None) -> list[Alarm]:
     """Give the alarms that nobody has cleared, newest first."""
     found = Alarm.objects.filter(cleared_at=None).select_related("gateway__environment")

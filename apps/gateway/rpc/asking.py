@@ -6,6 +6,7 @@ from typing import Any
 
 from apps.approvals.drafts import ApprovalDraft
 from apps.approvals.models import WAIT_LEAST_S, WAIT_MOST_S
+from apps.approvals.selectors import BY_PROGRAMS
 from apps.approvals.states import Decision
 from apps.audit.drafts import EntryDecision
 from apps.firewall.engine.decide import decide
@@ -136,7 +137,7 @@ def draft_of(wanted: Wanted, grant: TokenGrant, *, trace_id: str) -> ApprovalDra
         host=wanted.host,
         params={"command": wanted.command},
         evidence=evidence,
-        asked=EntryDecision(verdict="ask", layer="rpc", rule="exec.approval.request", reason=REASON),
+        asked=EntryDecision(verdict="ask", layer=BY_PROGRAMS, rule="exec.approval.request", reason=REASON),
         snapshot_digest=wanted.snapshot.digest,
         trace_id=trace_id,
         decisions=(Decision.ALLOW_ONCE, Decision.DENY),
