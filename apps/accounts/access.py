@@ -19,6 +19,7 @@ class Permission(StrEnum):
     APPROVALS_RESOLVE = "approvals_resolve"
     AUDIT_READ = "audit_read"
     AUDIT_EXPORT = "audit_export"
+    AUDIT_MANAGE = "audit_manage"
     SESSIONS_MANAGE = "sessions_manage"
     USERS_MANAGE = "users_manage"
     TOKENS_MANAGE = "tokens_manage"
