@@ -124,3 +124,72 @@ class Export(models.Model):
     class Meta:
         ordering = ["-requested_at", "-id"]
         indexes = [models.Index(fields=["state", "expires_at"], name="audit_export_state")]
+
+
+class Witness(models.Model):
+    """Somebody outside who keeps what was signed, so that not even the holder of the key can take it back.
+
+    `last_number` is the statement up to which it has been told; an attempt that fails is repeated later and later.
+    """
+
+    class Kind(models.TextChoices):
+        FILE = "file"
+        HTTP = "http"
+        RFC3161 = "rfc3161"
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    name = models.TextField(unique=True)
+    kind = models.TextField(choices=Kind)
+    target = models.TextField()
+    roots_pem = models.TextField(default="")
+    is_active = models.BooleanField(default=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    created_by = models.TextField(default="")
+    last_number = models.BigIntegerField(default=0)
+    last_at = models.DateTimeField(null=True)
+    attempts = models.IntegerField(default=0)
+    next_at = models.DateTimeField(null=True)
+    error_code = models.TextField(default="")
+    error = models.TextField(default="")
+
+    class Meta:
+        ordering = ["name"]
+
+
+class WitnessReceipt(models.Model):
+    """What a witness answered to a statement: for a time-stamp the whole token, which others can verify."""
+
+    witness = models.ForeignKey(Witness, on_delete=models.CASCADE, related_name="receipts")
+    number = models.BigIntegerField()
+    at = models.DateTimeField()
+    token = models.BinaryField(default=bytes)
+
+    class Meta:
+        ordering = ["-number"]
+        constraints = [models.UniqueConstraint(fields=["witness", "number"], name="audit_receipt_once")]
+
+
+class VerificationRun(models.Model):
+    """One walk over the whole ledger: who asked, how far it is, what it found."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting"
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    requested_by = models.TextField()
+    requested_at = models.DateTimeField()
+    state = models.TextField(choices=State, default=State.WAITING)
+    entries_total = models.BigIntegerField(null=True)
+    entries_done = models.BigIntegerField(default=0)
+    touched_at = models.DateTimeField(default=timezone.now)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    is_intact = models.BooleanField(null=True)
+    report = models.JSONField(default=dict)
+    error = models.TextField(default="")
+
+    class Meta:
+        ordering = ["-requested_at", "-id"]

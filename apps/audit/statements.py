@@ -148,6 +148,13 @@ def statements_newest(*, kind: str = "", before: int | None = None, limit: int =
         return [_read(row) for row in cursor.fetchall()]
 
 
+def statements_numbered(numbers: list[int]) -> list[Statement]:
+    """Give the statements of these numbers, in their order."""
+    with connections["default"].cursor() as cursor:
+        cursor.execute(f"SELECT {COLUMNS} FROM audit_statement WHERE number = ANY(%s) ORDER BY number", [numbers])  # noqa: S608 - a constant
+        return [_read(row) for row in cursor.fetchall()]
+
+
 def statement_is_sound(statement: Statement) -> bool:
     """Say whether a statement hashes to what it says and carries a signature of the key that it names."""
     said = statement_hash(

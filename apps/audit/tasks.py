@@ -5,6 +5,7 @@ from uuid import UUID
 from celery import shared_task
 from django.utils import timezone
 
+from apps.audit.checkpoints import checkpoints_make
 from apps.audit.exports import export_run, exports_purge, exports_unfinished
 from apps.audit.services import partitions_ensure, sweep_orphans
 
@@ -13,6 +14,12 @@ from apps.audit.services import partitions_ensure, sweep_orphans
 def sweep_orphans_task() -> int:
     """Give intents of processes that are gone their outcome. Every few seconds."""
     return sweep_orphans(timezone.now())
+
+
+@shared_task(name="audit.checkpoint")
+def checkpoint_task() -> int:
+    """Sign the heads of the chains that moved. Every minute."""
+    return len(checkpoints_make())
 
 
 @shared_task(name="audit.partitions_ensure")
