@@ -16,6 +16,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+import orjson
+
 from apps.firewall.identifiers import new_id
 
 FORMAT = 2
@@ -23,6 +25,10 @@ SALT_BYTES = 16
 SEED = b"openclaw-admin audit chain "
 _SURROGATE = re.compile("[\ud800-\udfff]")
 INTEGER_LIMIT = 2**53
+# Where orjson may write a number in other letters than the form asks for: one below 0.0001.
+_ODD_NUMBER = re.compile(rb"(?:^|[:\[,])-?(?:0\.0000|[0-9]+(?:\.[0-9]+)?e-)")
+_JSON_IN_BODY = ("phases", "changes")
+_ORJSON = orjson.OPT_SORT_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
 
@@ -89,8 +95,29 @@ def _of_format(columns: Mapping[int, tuple[str, ...]], version: int) -> tuple[st
 
 
 def canonical(value: object) -> bytes:
-    """Write a storable JSON value in its one form: keys sorted by code point, no blanks, UTF-8."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+    """Write a storable JSON value in its one form: keys sorted by code point, no blanks, UTF-8.
+
+    The form is that of the standard library's `json`; orjson writes the same bytes in a tenth of the time, but for very
+    small numbers, and refuses what is too large or too deep for it.
+    """
+    try:
+        written = orjson.dumps(value, option=_ORJSON)
+    except orjson.JSONEncodeError:
+        return _canonical(value)
+    may_be_odd = b"e-" in written or b"0.0000" in written  # found in no time; the expression takes its time
+    return _canonical(value) if may_be_odd and _ODD_NUMBER.search(written) else written
+
+
+def _canonical(value: object) -> bytes:
+    return json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=_id_text
+    ).encode()
+
+
+def _id_text(value: object) -> str:
+    if isinstance(value, UUID):  # orjson writes them by itself
+        return str(value)
+    raise TypeError(f"no JSON value: {type(value).__name__}")
 
 
 def storable(value: Any) -> Any:
@@ -125,7 +152,7 @@ def storable_text(text: str) -> str:
 
 def instant_text(at: datetime) -> str:
     """Write an instant in its one form: UTC with six digits of microseconds."""
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return at.astimezone(UTC).isoformat(timespec="microseconds")[:-6] + "Z"
 
 
 def entry_id_at(at: datetime) -> UUID:
@@ -146,14 +173,26 @@ def entry_id_instant(entry_id: UUID) -> datetime | None:
 
 def body_digest(columns: Mapping[str, Any]) -> bytes:
     """Digest an entry's own columns, as its format has them; instants, ids and bytes are written as text."""
-    named = body_columns(columns["format"])
-    return hashlib.sha256(canonical({name: _as_json(columns[name]) for name in named})).digest()
+    body = {name: columns[name] for name in body_columns(columns["format"])}
+    body["at"] = instant_text(body["at"])
+    if body["content_commitment"] is not None:
+        body["content_commitment"] = bytes(body["content_commitment"]).hex()
+    return hashlib.sha256(_body_text(body)).digest()
+
+
+def _body_text(body: dict[str, Any]) -> bytes:
+    """Write a body as `canonical` does, looking for odd numbers only where numbers may be odd."""
+    parts = {name: orjson.Fragment(canonical(body[name])) for name in _JSON_IN_BODY if body.get(name) is not None}
+    try:
+        return orjson.dumps(body | parts, option=_ORJSON)
+    except orjson.JSONEncodeError:
+        return _canonical(body)
 
 
 def entry_hash(*, chain_id: UUID, seq: int, prev: bytes, body: bytes, version: int = FORMAT) -> bytes:
-    """Link an entry to the one before it."""
-    link = {"body": body.hex(), "chain": str(chain_id), "format": version, "prev": prev.hex(), "seq": seq}
-    return hashlib.sha256(canonical(link)).digest()
+    """Link an entry to the one before it: canonical JSON of five values that need no care."""
+    link = f'{{"body":"{body.hex()}","chain":"{chain_id}","format":{version},"prev":"{prev.hex()}","seq":{seq}}}'
+    return hashlib.sha256(link.encode()).digest()
 
 
 def genesis(chain_id: UUID) -> bytes:
@@ -167,18 +206,18 @@ def content_commitment(salt: bytes, content: Mapping[str, Any], *, version: int 
     Args:
         content: values of `content_columns`; what is missing is null, a reason that is missing the empty text.
     """
-    named = content_columns(version)
-    values = {name: content.get(name) for name in named}
-    if "decision_reason" in values:
-        values["decision_reason"] = values["decision_reason"] or ""
-    return hashlib.sha256(salt + canonical(values)).digest()
+    return commitment_of_texts(salt, content_texts(content, version=version))
 
 
-def _as_json(value: Any) -> Any:
-    if isinstance(value, datetime):
-        return instant_text(value)
-    if isinstance(value, UUID):
-        return str(value)
-    if isinstance(value, (bytes, memoryview)):
-        return bytes(value).hex()
-    return value
+def content_texts(content: Mapping[str, Any], *, version: int = FORMAT) -> dict[str, bytes]:
+    """Write each part of a content in its one form."""
+    texts = {name: canonical(content.get(name)) for name in content_columns(version)}
+    if "decision_reason" in texts and not content.get("decision_reason"):
+        texts["decision_reason"] = b'""'
+    return texts
+
+
+def commitment_of_texts(salt: bytes, texts: Mapping[str, bytes]) -> bytes:
+    """Commit to parts that are written already: canonical JSON of the whole is made of that of its parts."""
+    parts = (b'"%s":%s' % (name.encode(), texts[name]) for name in sorted(texts))
+    return hashlib.sha256(salt + b"{" + b",".join(parts) + b"}").digest()

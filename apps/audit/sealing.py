@@ -1,7 +1,6 @@
 """From a draft to a row that is ready for its place in a chain: masked, storable, digested."""
 
 import hashlib
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,8 +14,10 @@ from apps.audit.chain import (
     SALT_BYTES,
     body_columns,
     body_digest,
+    canonical,
+    commitment_of_texts,
     content_columns,
-    content_commitment,
+    content_texts,
     entry_id_at,
     storable,
     storable_text,
@@ -32,6 +33,7 @@ SMALL_VALUES = 500
 SMALL_LETTERS = 16 * 1024
 NO_DECISION = EntryDecision(verdict="")
 BODY, CONTENT = body_columns(), content_columns()
+NULL = b"null"
 REASON = "decision_reason"  # the one part of the content that is text, not JSON
 
 
@@ -65,9 +67,11 @@ def seal_entry(draft: EntryDraft) -> SealedEntry:
     content["masked"] = masker.record() or None
     has_content = any(value not in (None, "") for value in content.values())
     salt = os.urandom(SALT_BYTES)
-    commitment = content_commitment(salt, content) if has_content else None
-    columns = _columns(draft, entry_id, at) | {"content_commitment": commitment}
-    texts = {name: _json_text(content[name]) for name in CONTENT if name != REASON} | {REASON: content[REASON]}
+    written = content_texts(content)
+    columns = _columns(draft, entry_id, at)
+    columns["content_commitment"] = commitment_of_texts(salt, written) if has_content else None
+    texts = {name: None if text == NULL else text.decode() for name, text in written.items()}
+    texts[REASON] = content[REASON]
     row = columns | {"phases": _json_text(columns["phases"])}
     return SealedEntry(
         id=entry_id,
@@ -145,9 +149,11 @@ def _columns(draft: EntryDraft, entry_id: UUID, at: datetime) -> dict[str, Any]:
 
 
 def _short(text: str | None) -> str:
+    if type(text) is str and len(text) <= INDEXED_TEXT_LIMIT and text.isascii() and "\x00" not in text:
+        return text
     text = storable_text(str(text or ""))
     return text if len(text) <= INDEXED_TEXT_LIMIT else text[: INDEXED_TEXT_LIMIT - 1] + "…"
 
 
 def _json_text(value: Any) -> str | None:
-    return None if value is None else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return None if value is None else canonical(value).decode()

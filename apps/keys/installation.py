@@ -27,17 +27,22 @@ def seal_key() -> bytes:
     Raises:
         KeyUnusableError: the file or the variable holds no key.
     """
-    return _key(settings.SEAL_KEY, settings.KEYS_DIR / SEAL_FILE, "OPENCLAW_ADMIN_SEAL_KEY")
+    return _key(settings.SEAL_KEY, settings.KEYS_DIR, SEAL_FILE, "OPENCLAW_ADMIN_SEAL_KEY")
 
 
 def mask_key() -> bytes:
     """Give the key of the short hashes that masking leaves; derived, so that it needs no file of its own."""
-    return hmac.digest(seal_key(), b"openclaw-admin mask", hashlib.sha256)
+    return _derived(seal_key(), b"openclaw-admin mask")
 
 
 def loop_key() -> bytes:
     """Give the key of the digests in the histories of loop detection; derived as well."""
-    return hmac.digest(seal_key(), b"openclaw-admin loops", hashlib.sha256)
+    return _derived(seal_key(), b"openclaw-admin loops")
+
+
+@lru_cache(maxsize=8)
+def _derived(key: bytes, purpose: bytes) -> bytes:
+    return hmac.digest(key, purpose, hashlib.sha256)
 
 
 def signing_key() -> Ed25519PrivateKey:
@@ -46,13 +51,13 @@ def signing_key() -> Ed25519PrivateKey:
     Raises:
         KeyUnusableError: the file or the variable holds no key.
     """
-    seed = _key(settings.SIGNING_KEY, settings.KEYS_DIR / SIGNING_FILE, "OPENCLAW_ADMIN_SIGNING_KEY")
+    seed = _key(settings.SIGNING_KEY, settings.KEYS_DIR, SIGNING_FILE, "OPENCLAW_ADMIN_SIGNING_KEY")
     return Ed25519PrivateKey.from_private_bytes(seed)
 
 
 @lru_cache(maxsize=8)
-def _key(given: str, path: Path, variable: str) -> bytes:
-    return named_key(given, path, variable)
+def _key(given: str, folder: Path, name: str, variable: str) -> bytes:
+    return named_key(given, folder / name, variable)
 
 
 def named_key(given: str, path: Path, variable: str) -> bytes:

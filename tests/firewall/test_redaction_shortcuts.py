@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.firewall.redaction import rules
+from apps.firewall.redaction.text import RULES, TOO_PLAIN, scan_of
 
 PIECES = (
     *("pass", "key", "token", "secret", "passecret", "pwd", "_auth", "authorization", "jwt", "cookies", "compass"),
@@ -45,3 +46,39 @@ def test_cards_and_runs_begin_where_nothing_of_them_stands_before(text: str) -> 
     runs = r"(?<![A-Za-z0-9_.~+/=-])[A-Za-z0-9_.~+/=-]{10,}"
     assert spans(rules.CARD, text) == spans(re.compile(cards), text)
     assert spans(rules.RUN, text) == spans(re.compile(runs), text)
+
+
+@given(texts)
+def test_names_and_their_values_are_joined_by_a_mark(text: str) -> None:
+    low = text.lower()
+    joined = any(mark in text for mark in ("=", ":", "%3"))
+    named = any(word in low for word in rules.NAMED_NEEDS)
+    for pattern in (rules.NAMED, rules.HEADER, rules.DIGEST):
+        assert (joined and named) or not spans(pattern, low)
+    assert joined or not spans(rules.CARD_FIELD, low)
+
+
+BEGINNINGS = (
+    "sk-",
+    "sk_",
+    "gsk_",
+    "fo1_",
+    "hf_",
+    "r8_",
+    "1//",
+    "eyJ",
+    "fm1_",
+    "hvs.",
+    "key",
+    "SK",
+    "AC",
+    "4111",
+    "Aa1+",
+)
+short = st.tuples(st.sampled_from(BEGINNINGS), st.text("aZ09_.~+/%", max_size=10)).map("".join)
+
+
+@given(short)
+def test_no_rule_finds_anything_in_what_is_too_plain_to_look_at(text: str) -> None:
+    if TOO_PLAIN.fullmatch(text):
+        assert not [span for rule in RULES for span in rule(scan_of(text))]
