@@ -9,4 +9,4 @@ class AuditConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
     # From these the application's role must hold neither UPDATE nor DELETE nor TRUNCATE.
     append_only_tables: ClassVar = ("audit_entry", "audit_content", "audit_statement")
-    partitioned_tables: ClassVar = ("audit_entry", "audit_content")
+    partitioned_tables: ClassVar = ("audit_entry", "audit_content", "audit_words")

@@ -15,9 +15,10 @@ SEARCH_LIMIT = 500
 EARLIEST_YEAR, LATEST_YEAR = 2000, 2200
 ID_PREFIXES = {"call_id": "call", "approval_id": "ap"}
 _FIELD_TERM = re.compile(
-    r"(?P<name>tool|agent|session|sender|channel|status|layer|kind|decision):(?P<value>\"[^\"]*\"|\S+)"
+    r"(?P<name>tool|agent|session|sender|channel|status|layer|kind|decision|actor|rule|trace|snapshot)"
+    r":(?P<value>\"[^\"]*\"|\S+)"
 )
-_TERM_NAMES = {"session": "session_key"}
+_TERM_NAMES = {"session": "session_key", "trace": "trace_id", "snapshot": "snapshot_digest"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +30,10 @@ class EntryFilters:
         kind: kinds of entries; ignored by lists of calls.
         status: of a call ("completed", "failed", "unknown", "denied", "expired", "awaiting_approval", "running"), or
             the entry's own.
-        layer: key of the layer that decided.
-        text: words, all of which occur in the params; the last letters of a word may be missing.
+        layer: key of the layer that decided; `rule` is the path of its rule.
+        duration_min, duration_max: milliseconds that the call took; both are included.
+        text: words, all of which occur in what a call was asked, gave and failed with; the last letters of a word may
+            be missing.
         since, until: aware instants; since is included, until is not.
     """
 
@@ -45,6 +48,11 @@ class EntryFilters:
     sender: str = ""
     channel: str = ""
     session_key: tuple[str, ...] = ()
+    rule: str = ""
+    snapshot_digest: str = ""
+    trace_id: str = ""
+    duration_min: int | None = None
+    duration_max: int | None = None
     call_id: UUID | None = None
     approval_id: UUID | None = None
     text: str = ""
@@ -99,6 +107,8 @@ class EntryFilters:
 
 LISTS = frozenset({"kind", "agent", "tool", "status", "decision", "layer", "session_key"})
 INSTANTS = frozenset({"since", "until"})
+DURATIONS = frozenset({"duration_min", "duration_max"})
+DURATION_LIMIT_MS = 2**40
 
 
 def _texts(given: Mapping[str, Any], name: str) -> list[str]:
@@ -117,6 +127,8 @@ def _value(name: str, texts: list[str]) -> Any:
         return _read_uuid(ID_PREFIXES[name], text)
     if name in INSTANTS:
         return _read_instant(text)
+    if name in DURATIONS:
+        return _read_duration(text)
     if len(text) > SEARCH_LIMIT:
         raise ValueError(f"longer than {SEARCH_LIMIT} characters")
     return text
@@ -129,6 +141,12 @@ def _read_uuid(prefix: str, text: str) -> UUID:
         return UUID(text)
     except ValueError:
         raise ValueError(f"`{text}` is not an identifier") from None
+
+
+def _read_duration(text: str) -> int:
+    if not (text.isascii() and text.isdigit()) or len(text) > 13 or int(text) > DURATION_LIMIT_MS:
+        raise ValueError(f"`{text[:40]}` is not a number of milliseconds")
+    return int(text)
 
 
 def _read_instant(text: str) -> datetime:

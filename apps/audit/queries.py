@@ -1,11 +1,14 @@
 """From filters to SQL. One place says what each filter means; lists, histograms, facets and exports share it."""
 
-import re
+# ruff: noqa: S608 - statements are put together from constants of ours; every value is a parameter
+
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from apps.audit.filters import EntryFilters
 from apps.audit.rows import CONTENT_PARTS, ENTRY_COLUMNS, MOVED
+from apps.audit.words import HEAD, OWN, Wanted, wanted_of
 
 SELECTED = ", ".join(
     [*(MOVED.get(name, f"e.{name}") for name in ENTRY_COLUMNS), *(f"c.{name}" for name in CONTENT_PARTS)]
@@ -55,20 +58,28 @@ COLUMN_OF = {
     "sender": "e.sender",
     "channel": "e.channel",
     "session_key": "e.session_key",
+    "rule": "e.decision_rule",
+    "snapshot_digest": "e.snapshot_digest",
+    "trace_id": "e.trace_id",
     "call_id": "e.call_id",
     "approval_id": "e.approval_id",
 }
-# The same letters that the SQL function audit_words takes for blanks.
-_NO_WORD = re.compile(r"[][!\"#$%&'()*+,./:;<=>?@\\^`{|}~_\s-]+")
-WORDS_LIMIT = 12
 
 
 @dataclass(slots=True)
 class Where:
-    """Conditions joined by AND, with their values in order."""
+    """Conditions joined by AND, with their values in order.
+
+    `wanted` is what the index of words is asked for, beside them; `key` says which of its columns name the entry.
+    """
 
     parts: list[str] = field(default_factory=list)
     values: list[Any] = field(default_factory=list)
+    wanted: Wanted | None = None
+    key: tuple[str, str] = OWN
+    by_words: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
 
     def add(self, part: str, *values: Any) -> None:
         self.parts.append(f"({part})")
@@ -78,10 +89,21 @@ class Where:
     def sql(self) -> str:
         return " AND ".join(self.parts) or "TRUE"
 
+    def beside_words(self) -> tuple[str, list[Any]]:
+        """Give what is left of the conditions where the index of words is asked elsewhere."""
+        if self.wanted is None:
+            return self.sql, self.values
+        place = self.parts.index(self.by_words)
+        before = sum(part.count("%s") for part in self.parts[:place])
+        after = before + self.by_words.count("%s")
+        parts = [part for part in self.parts if part != self.by_words]
+        return " AND ".join(parts) or "TRUE", self.values[:before] + self.values[after:]
+
 
 def entries_where(filters: EntryFilters) -> Where:
-    """Select single entries."""
-    where = _common(filters)
+    """Select single entries; by words, every entry of a call in which all of them occur."""
+    where = _indexed(_common(filters), filters, None)
+    _duration(where, filters, is_own=True)
     if filters.kind:
         where.add("e.kind = ANY(%s)", list(filters.kind))
     if filters.status:
@@ -91,7 +113,8 @@ def entries_where(filters: EntryFilters) -> Where:
 
 def calls_where(filters: EntryFilters) -> Where:
     """Select the one entry of each call that shows it in a list: its first, or where a status is asked its last."""
-    where = _common(filters)
+    where = _indexed(_common(filters), filters, OWN if filters.status else HEAD)
+    _duration(where, filters, is_own=bool(filters.status))
     if not filters.status:
         where.add(IS_HEAD)
         return where
@@ -109,19 +132,14 @@ def ends_where(filters: EntryFilters) -> Where:
     """Select the entry that ended each call."""
     if filters.status:
         return calls_where(filters)
-    where = _common(filters)
+    where = _indexed(_common(filters), filters, OWN)
+    _duration(where, filters, is_own=True)
     where.add(IS_END)
     return where
 
 
-def search_query(text: str) -> str:
-    """Write words as a tsquery: all must occur, each may go on."""
-    words = [word for word in _NO_WORD.split(text) if word][:WORDS_LIMIT]
-    return " & ".join(f"'{word}':*" for word in words)
-
-
 def _common(filters: EntryFilters) -> Where:
-    where = Where()
+    where = Where(since=filters.since, until=filters.until)
     if filters.since is not None:
         where.add("e.at >= %s", filters.since)
     if filters.until is not None:
@@ -132,26 +150,47 @@ def _common(filters: EntryFilters) -> Where:
             where.add(f"{column} = ANY(%s)", list(wanted))
         elif not isinstance(wanted, tuple) and wanted not in ("", None):
             where.add(f"{column} = %s", wanted)
-    if filters.text:
-        _words(filters, where)
     return where
 
 
-def _words(filters: EntryFilters, where: Where) -> None:
-    query = search_query(filters.text)
-    if not query:
-        where.add("FALSE")  # nothing but punctuation was typed: no word contains it
-        return
-    # As a set that is found first: the planner would otherwise walk all entries in order and split each one's words.
-    found = (
-        "SELECT w.at, w.entry_id, w.call_id FROM audit_content AS w"
-        " WHERE audit_words(w.params) @@ to_tsquery('simple', %s)"
-    )
-    values: list[Any] = [query]
+def _indexed(where: Where, filters: EntryFilters, key: tuple[str, str] | None) -> Where:
+    """Have the index of words name the entries, where it can; with no key, every entry of the calls that it names."""
+    wanted = wanted_of(filters)
+    if wanted is None:
+        return where
+    since = "" if filters.since is None else " AND w.at >= %s"
+    values = [*wanted.values, *([] if filters.since is None else [filters.since])]
+    if key is not None:
+        where.wanted, where.key = wanted, key
+        columns = ", ".join(f"w.{name}" for name in key)
+        where.add(f"(e.at, e.id) IN (SELECT {columns} FROM audit_words AS w WHERE {wanted.sql}{since})", *values)
+        where.by_words = where.parts[-1]
+        return where
+    found = f"FROM audit_words AS w {{}} WHERE {wanted.sql}"
+    of_calls = "JOIN audit_entry AS h ON h.at = w.head_at AND h.id = w.head_id JOIN audit_entry AS n USING (call_id)"
     where.add(
-        "(e.at, e.id) IN (SELECT at, entry_id FROM found) OR e.call_id IN (SELECT call_id FROM found)".replace(
-            "FROM found", f"FROM ({found} OFFSET 0) AS found"
-        ),
-        *values,
-        *values,
+        f"(e.at, e.id) IN (SELECT w.at, w.entry_id {found.format('')}"
+        f" UNION SELECT n.at, n.id {found.format(of_calls)})",
+        *wanted.values,
+        *wanted.values,
     )
+    return where
+
+
+def _duration(where: Where, filters: EntryFilters, *, is_own: bool) -> None:
+    """Ask for how long a call ran: of the entry itself, or of the outcome of the call that it begins."""
+    bounds = [
+        (f"{{}}.duration_ms {sign} %s", value)
+        for sign, value in ((">=", filters.duration_min), ("<=", filters.duration_max))
+        if value is not None
+    ]
+    if not bounds:
+        return
+    name = "e" if is_own else "o"
+    condition = " AND ".join(part.format(name) for part, _ in bounds)
+    if not is_own:
+        condition = (
+            "EXISTS (SELECT FROM audit_entry AS o WHERE o.call_id = e.call_id AND o.kind = 'call_outcome'"
+            f" AND {condition})"
+        )
+    where.add(condition, *(value for _, value in bounds))

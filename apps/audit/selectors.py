@@ -15,6 +15,7 @@ from django.db import connection
 from apps.audit.chain import entry_id_instant
 from apps.audit.errors import FilterError
 from apps.audit.filters import EntryFilters
+from apps.audit.following import follow_near
 from apps.audit.models import Boot
 from apps.audit.queries import (
     DENIED,
@@ -23,20 +24,15 @@ from apps.audit.queries import (
     WITH_CONTENT,
     Where,
     calls_where,
-    ends_where,
     entries_where,
 )
 from apps.audit.rows import CallRecord, EntryRow, call_from_entries, read_entry
+from apps.audit.words import Wanted
 
 PAGE = 50
 PAGE_LIMIT = 500
-COUNT_LIMIT = 10_000
-FACET_LIMIT = 20
-DEFAULT_SPAN = timedelta(hours=24)
+NEAR_ROWS = 4000
 LIKE_SPAN = timedelta(days=90)
-FACETS = {"agent": "e.agent", "tool": "e.tool", "channel": "e.channel", "layer": "e.decision_layer"}
-# Widths of histogram bars, in seconds: what people read at a glance.
-STEPS_S = (1, 5, 10, 30, 60, 300, 600, 1800, 3600, 10_800, 21_600, 43_200, 86_400, 604_800, 2_592_000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,54 +51,6 @@ class CallPage:
     rows: tuple[CallRecord, ...]
     older: str | None
     newer: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Bucket:
-    """Calls that ended in one span of time."""
-
-    at: datetime
-    ran: int
-    denied: int
-    failed: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Histogram:
-    """Calls over time: equal spans of `step_s` seconds from `since` to `until`, empty ones included."""
-
-    since: datetime
-    until: datetime
-    step_s: int
-    buckets: tuple[Bucket, ...]
-
-    @property
-    def total(self) -> int:
-        return sum(bucket.ran + bucket.denied + bucket.failed for bucket in self.buckets)
-
-    @property
-    def error_share(self) -> float:
-        return sum(bucket.failed for bucket in self.buckets) / self.total if self.total else 0.0
-
-    @property
-    def denied_share(self) -> float:
-        return sum(bucket.denied for bucket in self.buckets) / self.total if self.total else 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Facet:
-    """One value that occurs, and how often."""
-
-    value: str
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """A count that stops at a limit: `is_exact` says whether it was reached."""
-
-    count: int
-    is_exact: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,18 +108,6 @@ def calls(filters: EntryFilters, *, after: str = "", before: str = "", limit: in
     return CallPage(rows=tuple(records[call_id] for call_id in wanted), older=older, newer=newer)
 
 
-def calls_count(filters: EntryFilters, *, limit: int = COUNT_LIMIT) -> Counted:
-    """Count calls up to a limit: a page says "over 10,000" rather than wait."""
-    where = calls_where(filters)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT count(*) FROM (SELECT FROM audit_entry AS e WHERE {where.sql} LIMIT %s) AS found",
-            [*where.values, limit + 1],
-        )
-        count: int = cursor.fetchone()[0]
-    return Counted(min(count, limit), is_exact=count <= limit)
-
-
 def call_entries(call_id: UUID) -> tuple[EntryRow, ...]:
     """Give every entry of a call, oldest first; empty when the ledger knows none."""
     return tuple(_load("e.call_id = %s", call_id))
@@ -199,64 +135,6 @@ def entry(entry_id: UUID) -> EntryRow | None:
         return None
     rows = _load("e.id = %s AND e.at >= %s AND e.at < %s", entry_id, at, at + timedelta(milliseconds=1))
     return rows[0] if rows else None
-
-
-def entry_histogram(filters: EntryFilters, *, at: datetime, bars: int = 60) -> Histogram:
-    """Count ended calls over time: ran, denied, failed. Without a span, over the 24 hours before `at`.
-
-    Args:
-        bars: at most this many.
-    """
-    until = filters.until or at
-    since = min(filters.since or until - DEFAULT_SPAN, until)
-    span_s = max((until - since).total_seconds(), 1)
-    step_s = next((step for step in STEPS_S if span_s / step <= bars), int(span_s / bars) + 1)
-    where = ends_where(filters)
-    where.add("e.at >= %s AND e.at < %s", since, until)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT date_bin(make_interval(secs => %s), e.at, %s) AS bar,"
-            f" count(*) FILTER (WHERE e.kind = 'call_outcome' AND e.status NOT IN ('failed', 'unknown')),"
-            f" count(*) FILTER (WHERE {DENIED}),"
-            f" count(*) FILTER (WHERE e.kind = 'call_outcome' AND e.status IN ('failed', 'unknown'))"
-            f" FROM audit_entry AS e WHERE {where.sql} GROUP BY bar",
-            [step_s, since, *where.values],
-        )
-        counted = {row[0]: Bucket(*row) for row in cursor.fetchall()}
-    step = timedelta(seconds=step_s)
-    starts = [since + step * number for number in range(-(-int(span_s) // step_s))]
-    buckets = tuple(counted.get(start, Bucket(start, 0, 0, 0)) for start in starts)
-    return Histogram(since=since, until=until, step_s=step_s, buckets=buckets)
-
-
-def entry_facets(filters: EntryFilters, *, at: datetime) -> dict[str, tuple[Facet, ...]]:
-    """Count which agents, tools, channels, layers and statuses occur, most frequent first, at most 20 of each.
-
-    Without a span, over the 24 hours before `at`.
-    """
-    since, until = filters.since or (filters.until or at) - DEFAULT_SPAN, filters.until or at
-    facets: dict[str, tuple[Facet, ...]] = {}
-    where = calls_where(filters)
-    where.add("e.at >= %s AND e.at < %s", since, until)
-    sets = ", ".join(f"({column})" for column in FACETS.values())
-    chosen = " ".join(f"WHEN GROUPING({column}) = 0 THEN '{name}'" for name, column in FACETS.items())
-    value = ", ".join(FACETS.values())
-    counted = _rows(
-        f"SELECT CASE {chosen} END, COALESCE({value}), count(*) FROM audit_entry AS e WHERE {where.sql}"
-        f" GROUP BY GROUPING SETS ({sets}) ORDER BY 3 DESC, 2",
-        where.values,
-    )
-    for name in FACETS:
-        facets[name] = tuple(Facet(text, count) for key, text, count in counted if key == name and text)[:FACET_LIMIT]
-    ended = ends_where(filters)
-    ended.add("e.at >= %s AND e.at < %s", since, until)
-    statuses = _rows(
-        f"SELECT CASE WHEN {DENIED} THEN 'denied' ELSE e.status END, count(*) FROM audit_entry AS e"
-        f" WHERE {ended.sql} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT {FACET_LIMIT}",
-        ended.values,
-    )
-    facets["status"] = tuple(Facet(text, count) for text, count in statuses)
-    return facets
 
 
 def calls_like(*, environment: str, agent: str, tool: str, params: Any, until: datetime) -> LikeCounts:
@@ -338,11 +216,7 @@ def _page(where: Where, *, after: str, before: str, limit: int) -> tuple[list[_F
     if before:
         where.add("(e.at, e.id) > (%s, %s) AND e.at >= %s", *_cursor(before), _cursor(before)[0])
     order = "ASC" if is_forward else "DESC"
-    found = _rows(
-        f"SELECT e.at, e.id, e.call_id FROM audit_entry AS e WHERE {where.sql}"
-        f" ORDER BY e.at {order}, e.id {order} LIMIT %s",
-        [*where.values, limit + 1],
-    )
+    found = _found(where, order, limit + 1, before if is_forward else after)
     has_more = len(found) > limit
     found = found[:limit]
     if is_forward:
@@ -353,6 +227,48 @@ def _page(where: Where, *, after: str, before: str, limit: int) -> tuple[list[_F
     has_newer = has_more if is_forward else bool(after)
     oldest, newest = found[-1], found[0]
     return found, _cursor_text(oldest) if has_older else None, _cursor_text(newest) if has_newer else None
+
+
+def _found(where: Where, order: str, limit: int, cursor: str) -> list[_Found]:
+    ordered = f"ORDER BY e.at {order}, e.id {order} LIMIT %s"
+    if where.wanted is not None:
+        follow_near()
+        found = _found_near(where, where.wanted, order, limit, cursor)
+        if len(found) >= limit:
+            return found
+    return _rows(
+        f"SELECT e.at, e.id, e.call_id FROM audit_entry AS e WHERE {where.sql} {ordered}", [*where.values, limit]
+    )
+
+
+def _found_near(where: Where, wanted: Wanted, order: str, limit: int, cursor: str) -> list[_Found]:
+    """Look through the next rows of the index of words one by one: where words are frequent, they suffice.
+
+    Where they are not, the index finds few rows, and the planner never has to guess which of both it is.
+    """
+    at, entry_id = where.key
+    bounds, values = ["TRUE"], list[Any]()
+    if cursor:
+        bounds.append(f"(w.{at}, w.{entry_id}) {'>' if order == 'ASC' else '<'} (%s, %s)")
+        values += _cursor(cursor)
+    for sign, instant in ((">=", where.since), ("<", where.until)):
+        if instant is not None:
+            bounds.append(f"w.{at} {sign} %s")
+            values.append(instant)
+    if where.since is not None:
+        bounds.append("w.at >= %s")
+        values.append(where.since)
+    near = (
+        f"SELECT w.{at} AS at, w.{entry_id} AS id, w.words FROM audit_words AS w WHERE {' AND '.join(bounds)}"
+        f" ORDER BY w.{at} {order}, w.{entry_id} {order} LIMIT {NEAR_ROWS}"
+    )
+    rest, rest_values = where.beside_words()
+    return _rows(
+        f"SELECT DISTINCT e.at, e.id, e.call_id FROM (SELECT w.at, w.id FROM ({near}) AS w WHERE {wanted.sql}"
+        f" OFFSET 0) AS f JOIN audit_entry AS e ON e.at = f.at AND e.id = f.id WHERE {rest}"
+        f" ORDER BY e.at {order}, e.id {order} LIMIT %s",
+        [*values, *wanted.values, *rest_values, limit],
+    )
 
 
 def _cursor_text(found: _Found) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from apps.audit.selectors import Histogram
+from apps.audit.pictures import Histogram
 
 
 def calls_chart(histogram: Histogram) -> dict[str, Any]:

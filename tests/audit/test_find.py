@@ -12,17 +12,15 @@ from django.http import QueryDict
 from apps.audit.drafts import EntryDecision, EntryDraft, EntryKind
 from apps.audit.errors import FilterError
 from apps.audit.filters import EntryFilters
+from apps.audit.pictures import calls_count, entry_facets, entry_histogram
 from apps.audit.selectors import (
     CallPage,
     call_entries,
     call_record,
     calls,
-    calls_count,
     calls_like,
     entries,
     entry,
-    entry_facets,
-    entry_histogram,
     ledger_state,
 )
 from apps.audit.services import entry_record

@@ -19,8 +19,9 @@ from apps.approvals.selectors import approval_now
 from apps.audit.errors import FilterError
 from apps.audit.exports import exports_of
 from apps.audit.filters import EntryFilters
+from apps.audit.pictures import calls_count, entry_facets, entry_histogram
 from apps.audit.rows import CallRecord
-from apps.audit.selectors import CallPage, call_record, calls, calls_count, entry_facets, entry_histogram
+from apps.audit.selectors import CallPage, call_record, calls
 from apps.audit.selectors import ledger_state as state_of_ledger
 from apps.console.calls import DEFAULT_SPAN, SPANS, STATUSES, ShownCall, since_of
 from apps.console.cards import Card

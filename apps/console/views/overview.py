@@ -17,7 +17,7 @@ from apps.accounts.access import Permission, may
 from apps.approvals.selectors import approvals_pending
 from apps.audit.figures import Span, call_figures, duration_series, layer_figures, tool_figures
 from apps.audit.filters import EntryFilters
-from apps.audit.selectors import Histogram, entry_histogram
+from apps.audit.pictures import Histogram, entry_histogram
 from apps.console.calls import layer_number
 from apps.console.charts import calls_chart
 from apps.console.gate import ConsoleRequest, gate
