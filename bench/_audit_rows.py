@@ -50,7 +50,7 @@ COPY_ENTRIES = f"COPY audit_entry ({', '.join(ENTRY_COLUMNS)}) FROM STDIN"
 COPY_CONTENT = f"COPY audit_content ({', '.join(CONTENT_ROW)}) FROM STDIN"
 MAKE_PARTITIONS = """
 SELECT audit_partition_ensure(parent, month::date)
-FROM unnest(ARRAY['audit_entry', 'audit_content']) AS parent,
+FROM unnest(ARRAY['audit_entry', 'audit_content', 'audit_words']) AS parent,
      generate_series(date_trunc('month', %s::date), date_trunc('month', %s::date), interval '1 month') AS month
 """
 OPEN_BOOT = """

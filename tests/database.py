@@ -52,7 +52,16 @@ def grant_to_application() -> None:
 
 
 _ADDRESS = ("host", "port", "user", "password", "dbname")
-_LEDGER = ("audit_entry", "audit_content", "audit_boot", "audit_statement", "audit_checkpointed", "audit_words", "audit_tally", "audit_follow")
+_LEDGER = (
+    "audit_entry",
+    "audit_content",
+    "audit_boot",
+    "audit_statement",
+    "audit_checkpointed",
+    "audit_words",
+    "audit_tally",
+    "audit_follow",
+)
 
 
 def empty_ledger() -> None:
