@@ -35,7 +35,7 @@ class Masker:
 
     def text(self, text: str) -> str:
         """Mask a text that is a column of its own."""
-        return str(storable(mask_text(text, key=self._key).text))
+        return str(storable(mask_text(text, key=self._key).text)) if text else ""
 
     def placed(self, text: str, places: Sequence[tuple[int, int]]) -> tuple[str, list[tuple[int, int]]]:
         """Mask a text, and say where places (start, end) of it stand in what is left; none when they cannot be told."""

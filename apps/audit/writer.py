@@ -33,7 +33,7 @@ from apps.firewall.identifiers import new_id
 
 log = structlog.get_logger(__name__)
 
-BATCH_ENTRIES = 500
+BATCH_ENTRIES = 2_000
 BATCH_BYTES = 8 * 1024 * 1024
 LEASE_S = 15
 HEARTBEAT_S = 4.0

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.firewall.redaction import rules
-from apps.firewall.redaction.text import RULES, TOO_PLAIN, scan_of
+from apps.firewall.redaction.text import RULES, RULES_OF_NAMES, TOO_PLAIN, scan_of
 
 PIECES = (
     *("pass", "key", "token", "secret", "passecret", "pwd", "_auth", "authorization", "jwt", "cookies", "compass"),
@@ -55,6 +55,7 @@ def test_names_and_their_values_are_joined_by_a_mark(text: str) -> None:
     named = any(word in low for word in rules.NAMED_NEEDS)
     for pattern in (rules.NAMED, rules.HEADER, rules.DIGEST):
         assert (joined and named) or not spans(pattern, low)
+    assert named or not spans(rules.ELEMENT, low)
     assert joined or not spans(rules.CARD_FIELD, low)
 
 
@@ -81,4 +82,4 @@ short = st.tuples(st.sampled_from(BEGINNINGS), st.text("aZ09_.~+/%", max_size=10
 @given(short)
 def test_no_rule_finds_anything_in_what_is_too_plain_to_look_at(text: str) -> None:
     if TOO_PLAIN.fullmatch(text):
-        assert not [span for rule in RULES for span in rule(scan_of(text))]
+        assert not [span for rule in (*RULES, *RULES_OF_NAMES) for span in rule(scan_of(text))]

@@ -94,8 +94,12 @@ def mask_text(
     scan = scan_of(_hidden(head, masks))
     if options.patterns is None:
         found = [span for rule in RULES for span in rule(scan)]
+        if scan.names_secrets:
+            found += [span for rule in RULES_OF_NAMES for span in rule(scan)]
     else:
         found = list(pattern_spans(scan.text, options.patterns))
+    if not found and not rest:
+        return MaskedText(text, ())
     spans = [part for span in _merged(found) for part in _without(span, masks)]
     return _replace(text, [*spans, *rest], key=key, path=path)
 
@@ -176,7 +180,7 @@ def _private_keys(scan: Scan) -> Iterator[Span]:
 
 
 def _named_values(scan: Scan) -> Iterator[Span]:
-    if not (scan.is_joined and scan.names_secrets):
+    if not scan.is_joined:
         return
     at = 0
     for start in rules.NAMED_START.finditer(scan.low):
@@ -219,7 +223,7 @@ def _value_in_json(scan: Scan, name: re.Match[str]) -> Span | None:
 
 
 def _options(scan: Scan) -> Iterator[Span]:
-    if not scan.names_secrets or "-" not in scan.low:
+    if "-" not in scan.low:
         return
     for option in rules.OPTION.finditer(scan.low):
         if option["name"].endswith(rules.OPTION_ENDINGS):
@@ -229,7 +233,7 @@ def _options(scan: Scan) -> Iterator[Span]:
 
 
 def _headers(scan: Scan) -> Iterator[Span]:
-    if not (scan.is_joined and scan.names_secrets):
+    if not scan.is_joined:
         return
     if scan.has(("authorization", "cookie")):
         for match in rules.HEADER.finditer(scan.low):
@@ -253,7 +257,7 @@ def _queries(scan: Scan) -> Iterator[Span]:
 
 
 def _elements(scan: Scan) -> Iterator[Span]:
-    if scan.names_secrets and "</" in scan.low:
+    if "</" in scan.low:
         for match in rules.ELEMENT.finditer(scan.low):
             if match["end"]:
                 yield (*match.span("secret"), "element")
@@ -324,14 +328,12 @@ def _groups(pattern: re.Pattern[str], text: str, rule: str, *, group: str = "sec
 
 RULES: tuple[Callable[[Scan], Iterator[Span]], ...] = (
     _private_keys,
-    _headers,
-    _named_values,
-    _options,
     _bearers,
     _queries,
-    _elements,
     _addresses,
     _vendor_tokens,
     _bot_tokens,
     _cards,
 )
+# What each of them looks for holds a word that names a secret.
+RULES_OF_NAMES: tuple[Callable[[Scan], Iterator[Span]], ...] = (_headers, _named_values, _options, _elements)
