@@ -41,6 +41,12 @@ class ExportFormatError(AuditError):
     code = "export_format_unknown"
 
 
+class ExportStateError(AuditError):
+    """What is asked of an export does not fit its state."""
+
+    code = "export_state"
+
+
 class AuditKeyError(AuditError):
     """The key that signs statements cannot be used, or is not the one that the last statement names."""
 

@@ -1,48 +1,43 @@
-"""Files to take away: asked for, written in the background in constant memory, told in the ledger, removed later."""
+"""Files to take away: asked for, written in the background part by part, told in the ledger, removed later."""
 
-# ruff: noqa: S608 - statements are put together from constants of ours; every value is a parameter
-
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
-import structlog
-from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
+from django.db.models import Q, QuerySet
 
-from apps.accounts.access import Permission, Principal, may, require
-from apps.accounts.models import User
+from apps.accounts.access import Permission, Principal, may, may_environment, require
+from apps.accounts.models import ApiToken, User
 from apps.audit.drafts import EntryDraft, EntryKind
-from apps.audit.errors import ExportFormatError, ExportNotFoundError
+from apps.audit.errors import ExportFormatError, ExportNotFoundError, ExportStateError
+from apps.audit.export_files import exports_dir, removed
 from apps.audit.filters import EntryFilters
-from apps.audit.formats import COLUMNS, FORMATS, SELECTED
+from apps.audit.formats import FORMATS, STREAMED
 from apps.audit.models import Export
-from apps.audit.queries import WITH_CONTENT, entries_where
 from apps.audit.services import entry_record
+from apps.audit.walking import Heads, heads_now, lines_of
 from apps.events.notices import announce
 
-log = structlog.get_logger(__name__)
-
-KEPT = timedelta(days=7)
-PAGE_ROWS = 2000  # planning a page over all partitions costs some milliseconds
-PROGRESS_ROWS = 5000
-AT, ID = COLUMNS.index("at"), COLUMNS.index("id")
-# A worker that was killed leaves its export running; after this long without progress another may begin it anew.
-STALE = timedelta(minutes=10)
+KEPT: Final = timedelta(days=7)
+# A worker that was killed leaves its export running; after this long without a part another goes on with it.
+STALE: Final = timedelta(minutes=1)
+OPEN: Final = (Export.State.WAITING, Export.State.RUNNING)
+PAGE_LIMIT: Final = 200
 
 
-def entry_export(filters: EntryFilters, format_name: str) -> Iterator[bytes]:
-    """Write the entries that match, oldest first, line by line; any number of them in constant memory.
+def entry_export(filters: EntryFilters, format_name: str, *, heads: Heads | None = None) -> Iterator[bytes]:
+    """Write the entries that match, oldest first, part by part; any number of them in constant memory.
 
     Raises:
-        ExportFormatError: no such format.
+        ExportFormatError: no such format, or one that cannot be written as it goes.
     """
-    if format_name not in FORMATS:
-        raise ExportFormatError(f"no export format `{format_name}`: use {' or '.join(FORMATS)}")
-    return FORMATS[format_name](_rows(filters, lambda _rows_done: None))
+    if format_name not in STREAMED:
+        raise ExportFormatError(f"no streamed format `{format_name}`: use {' or '.join(STREAMED)}")
+    return lines_of(STREAMED[format_name], filters, heads_now() if heads is None else heads)
 
 
 def export_stream(by: Principal, *, filters: EntryFilters, format_name: str, at: datetime) -> Iterator[bytes]:
@@ -59,7 +54,7 @@ def export_stream(by: Principal, *, filters: EntryFilters, format_name: str, at:
 
 
 def export_request(by: Principal, *, filters: EntryFilters, format_name: str, at: datetime) -> Export:
-    """Ask for a file of the entries that match; a task writes it. Taking records away is itself recorded.
+    """Ask for a file of the entries that match now; a task writes it. Taking records away is itself recorded.
 
     Raises:
         PermissionDeniedError: the principal may not export.
@@ -72,81 +67,86 @@ def export_request(by: Principal, *, filters: EntryFilters, format_name: str, at
     bounded = _bounded(filters, at)
     with transaction.atomic():
         export = Export.objects.create(
-            requested_by=by if isinstance(by, User) else None,
+            requested_by=_person(by),
+            requested_token=by.pk if isinstance(by, ApiToken) else None,
             requested_by_label=str(by),
             requested_at=at,
             touched_at=at,
             format=format_name,
             filters=bounded.to_json(),
+            heads=heads_now(),
         )
         entry_record(_told(by, bounded, {"format": format_name, "filters": export.filters, "export": str(export.pk)}))
     return export
 
 
-def export_run(export_id: UUID, *, at: datetime) -> bool:
-    """Write the file of an export. Harmless to repeat: what is done or runs elsewhere is left alone.
+def export_cancel(by: Principal, export: Export, *, at: datetime) -> Export:
+    """Stop an export; whoever writes it notices at its next part, and nothing of it stays.
 
-    Returns:
-        Whether this call wrote it.
     Raises:
-        ExportNotFoundError: no such export.
+        PermissionDeniedError: the principal may not export.
+        ExportStateError: it has ended.
     """
-    export = _taken(export_id, at)
-    if export is None:
-        return False
-    path = exports_dir() / f"{export.pk}.{export.format}"
-    try:
-        _write(export, path)
-    except Exception as exc:
-        path.with_suffix(".part").unlink(missing_ok=True)
-        export.state, export.error, export.finished_at = Export.State.FAILED, type(exc).__name__, at
-        _save(export, "state", "error", "finished_at")
-        log.exception("audit.export_failed", export=str(export.pk))
-        raise
-    export.state, export.path, export.finished_at = Export.State.DONE, path.name, at
-    export.size_bytes, export.expires_at = path.stat().st_size, at + KEPT
-    _save(export, "state", "path", "rows_done", "size_bytes", "finished_at", "expires_at")
-    return True
+    require(by, Permission.AUDIT_EXPORT)
+    changed = Export.objects.filter(pk=export.pk, state__in=OPEN).update(
+        state=Export.State.CANCELLED, finished_at=at, place=None, facts=None, heads=None
+    )
+    export.refresh_from_db()
+    if not changed:
+        raise ExportStateError(f"the export is {export.state}: only one that has not ended is cancelled")
+    if export.worker is None:
+        removed(file_of(export))
+    announce("export.changed", id=export.pk)
+    return export
 
 
 def exports_unfinished(at: datetime) -> list[UUID]:
     """Name the exports that no worker works on: new ones, and those whose worker was killed."""
-    waiting = Export.objects.filter(state=Export.State.WAITING)
-    stale = Export.objects.filter(state=Export.State.RUNNING, touched_at__lt=at - STALE)
-    return list((waiting | stale).order_by("requested_at").values_list("id", flat=True))
+    wanted = Q(state=Export.State.WAITING) | Q(state=Export.State.RUNNING, touched_at__lt=at - STALE)
+    return list(Export.objects.filter(wanted).order_by("requested_at").values_list("id", flat=True))
+
+
+def export_is_open(export_id: UUID) -> bool:
+    """Say whether there is something left to do for an export."""
+    return Export.objects.filter(pk=export_id, state__in=OPEN).exists()
 
 
 def exports_purge(at: datetime) -> int:
-    """Remove the files of exports whose time is over.
+    """Remove the files of exports whose time is over, and what cancelled ones left.
 
     Returns:
         How many were removed.
     """
     expired = list(Export.objects.filter(state=Export.State.DONE, expires_at__lte=at))
     for export in expired:
-        (exports_dir() / export.path).unlink(missing_ok=True)
+        removed(file_of(export))
         export.state, export.path = Export.State.EXPIRED, ""
-        _save(export, "state", "path")
+        export.save(update_fields=["state", "path"])
+        announce("export.changed", id=export.pk)
+    for export in Export.objects.filter(state=Export.State.CANCELLED, worker__isnull=False, touched_at__lt=at - STALE):
+        removed(file_of(export))
+        Export.objects.filter(pk=export.pk).update(worker=None)
     return len(expired)
 
 
-def exports_of(by: Principal, *, limit: int = 20) -> list[Export]:
-    """Give the exports of a person, newest first."""
-    if not isinstance(by, User):
-        return []
-    return list(Export.objects.filter(requested_by=by)[:limit])
+def exports_of(by: Principal, *, limit: int = 20, before: Export | None = None) -> list[Export]:
+    """Give the exports that a person or a token asked for, newest first."""
+    found = _asked_by(by)
+    if before is not None:
+        found = found.filter(
+            Q(requested_at__lt=before.requested_at) | Q(requested_at=before.requested_at, id__lt=before.pk)
+        )
+    return list(found[: min(limit, PAGE_LIMIT)])
 
 
 def export_access(principal: Principal, export_id: UUID) -> Export:
-    """Give an export to the person who asked for it.
+    """Give an export to who asked for it.
 
     Raises:
         ExportNotFoundError: there is none, or it belongs to somebody else.
     """
-    export = Export.objects.filter(pk=export_id).first()
-    if export is None or not may(principal, Permission.AUDIT_EXPORT):
-        raise ExportNotFoundError("no such export")
-    if not isinstance(principal, User) or export.requested_by_id != principal.pk:
+    export = _asked_by(principal).filter(pk=export_id).first() if may(principal, Permission.AUDIT_EXPORT) else None
+    if export is None or not may_environment(principal, export.filters.get("environment", "")):
         raise ExportNotFoundError("no such export")
     return export
 
@@ -163,73 +163,35 @@ def export_path(export: Export) -> Path:
     return path
 
 
-def exports_dir() -> Path:
-    """Give the folder of exports, for this program's eyes only."""
-    folder = settings.VAR_DIR / "exports"
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return Path(folder)
+def name_of(export: Export, *, suffix: str = "") -> str:
+    """Say under which name the file of an export is given away."""
+    return f"openclaw-audit-{export.requested_at:%Y%m%d-%H%M%S}-{export.pk.hex[-6:]}{suffix or f'.{export.format}'}"
+
+
+def file_of(export: Export) -> Path:
+    """Say where the file of an export lies, or will."""
+    return exports_dir() / f"{export.pk}.{export.format}"
+
+
+def _asked_by(by: Principal) -> QuerySet[Export]:
+    if isinstance(by, ApiToken):
+        return Export.objects.filter(requested_token=by.pk)
+    if isinstance(by, User):
+        return Export.objects.filter(requested_by=by, requested_token=None)
+    return Export.objects.none()
+
+
+def _person(by: Principal) -> User | None:
+    if isinstance(by, ApiToken):
+        return by.created_by
+    return by if isinstance(by, User) else None
 
 
 def _bounded(filters: EntryFilters, at: datetime) -> EntryFilters:
-    """Without an end an export would hold the entry of itself, and go on growing."""
+    """Say the end that was meant: what is asked for now is asked until now."""
     return filters if filters.until is not None else replace(filters, until=at)
 
 
 def _told(by: Principal, filters: EntryFilters, changes: dict[str, Any]) -> EntryDraft:
     actor = str(getattr(by, "actor", "system"))
     return EntryDraft(kind=EntryKind.EXPORT, actor=actor, environment=filters.environment, changes=changes)
-
-
-def _taken(export_id: UUID, at: datetime) -> Export | None:
-    with transaction.atomic():
-        try:
-            export = Export.objects.select_for_update(of=("self",)).get(pk=export_id)
-        except Export.DoesNotExist:
-            raise ExportNotFoundError("no such export") from None
-        is_stale = export.state == Export.State.RUNNING and export.touched_at < at - STALE
-        if export.state != Export.State.WAITING and not is_stale:
-            return None
-        export.state, export.rows_done, export.touched_at = Export.State.RUNNING, 0, at
-        _save(export, "state", "rows_done", "touched_at")
-    return export
-
-
-def _write(export: Export, path: Path) -> None:
-    def progress(rows_done: int) -> None:
-        export.rows_done, export.touched_at = rows_done, datetime.now(UTC)
-        _save(export, "rows_done", "touched_at")
-
-    draft = path.with_suffix(".part")
-    with draft.open("wb") as file:
-        draft.chmod(0o600)
-        file.writelines(FORMATS[export.format](_rows(EntryFilters.read(export.filters), progress)))
-    draft.replace(path)
-
-
-def _rows(filters: EntryFilters, progress: Callable[[int], None]) -> Iterator[Sequence[Any]]:
-    """Walk the entries by their key, a page at a time: no transaction stays open for as long as a reader is slow."""
-    where = entries_where(filters)
-    statement = f"SELECT {SELECTED} FROM {WITH_CONTENT} WHERE {where.sql} {{}} ORDER BY e.at, e.id LIMIT {PAGE_ROWS}"
-    rows = _page(statement.format(""), where.values)
-    done = 0
-    while rows:
-        yield from rows
-        done += len(rows)
-        if done // PROGRESS_ROWS > (done - len(rows)) // PROGRESS_ROWS or len(rows) < PAGE_ROWS:
-            progress(done)
-        if len(rows) < PAGE_ROWS:
-            return
-        at, entry_id = rows[-1][AT], rows[-1][ID]
-        after = "AND e.at >= %s AND (e.at, e.id) > (%s, %s)"
-        rows = _page(statement.format(after), [*where.values, at, at, entry_id])
-
-
-def _page(statement: str, values: Sequence[Any]) -> list[Any]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        return list(cursor.fetchall())
-
-
-def _save(export: Export, *fields: str) -> None:
-    export.save(update_fields=list(fields))
-    announce("export.changed", id=export.pk)

@@ -1,29 +1,23 @@
-"""Entries as lines of a file: flat CSV for a spreadsheet, whole records as JSON lines."""
+"""Entries as lines of a file, put together by the database itself: CSV for a spreadsheet, whole records as JSON lines.
 
-import csv
-import io
-from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
-from typing import Any
-from uuid import UUID
+A line's first columns are `at`, `chain_id` and `seq`, its last one is `hash`, at places that never move: whoever passes
+lines on can read from them where in its chain an entry stands, without parsing the rest.
+"""
 
-import orjson
+# ruff: noqa: S608 - statements are put together from constants of ours; every value is a parameter
 
-from apps.audit.chain import instant_text
-from apps.audit.rows import MOVED
-from apps.firewall.identifiers import show_id
+from dataclasses import dataclass
+from typing import Final
 
-# A spreadsheet runs a cell that begins like a formula; a leading apostrophe makes it text.
-# Source: OWASP, "CSV Injection".
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", " ")
-SHOWN_IDS = {"id": "aud", "call_id": "call", "approval_id": "ap", "chain_id": "chain"}
-# jsonb arrives as text and goes into the line as it is: parsing and writing it again costs two thirds of the speed.
-BYTES = frozenset({"content_commitment", "prev_hash", "hash", "salt"})
-JSON_PARTS = frozenset({"phases", "changes", "params", "result", "error", "masked"})
+from apps.audit.queries import WITH_CONTENT
+from apps.audit.rows import BYTES_COLUMNS, CONTENT_PARTS, JSON_COLUMNS, MOVED
 
-COLUMNS = (
+COLUMNS: Final = (
     "at",
+    "chain_id",
+    "seq",
     "id",
+    "format",
     "kind",
     "status",
     "environment",
@@ -49,77 +43,123 @@ COLUMNS = (
     "result",
     "error",
     "masked",
-    "chain_id",
-    "seq",
+    "salt",
     "content_commitment",
     "prev_hash",
     "hash",
-    "salt",
-    "format",
 )
-CONTENT = frozenset({"params", "result", "error", "masked", "salt"})
+INTEGERS: Final = frozenset({"seq", "format", "duration_ms"})
+IDENTIFIERS: Final = frozenset({"chain_id", "id", "call_id", "approval_id"})
+NEVER_NULL: Final = frozenset({"chain_id", "id", "prev_hash", "hash"})
+AT: Final = """to_char(e.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')"""
+# A spreadsheet runs a cell that begins like a formula; a leading apostrophe makes it text. What begins with
+# apostrophes before such a sign gets one more, so that a reader who takes one away has the value again.
+# Source: OWASP, "CSV Injection".
+FORMULA: Final = r"^''*[=+@\t\r\n ＝＋－＠-]"
+# Neither letter occurs in JSON, so that COPY passes each line on as it is.
+AS_IT_IS: Final = r"(FORMAT csv, QUOTE E'\x01', DELIMITER E'\x02')"
 
 
-def _selected(name: str) -> str:
-    place = MOVED.get(name, f"{'c' if name in CONTENT else 'e'}.{name}")
-    return f"({place})::text" if name in JSON_PARTS else place
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One kind of file.
+
+    Args:
+        selected: what COPY selects; `options` is how it writes it.
+        head: what stands before the first line.
+        chain, hash: where in each line they lie; the number begins at `seq` and ends before a comma.
+    """
+
+    name: str
+    selected: str
+    options: str
+    head: bytes
+    chain: slice
+    seq: int
+    hash: slice
+    media_type: str
+
+    def copy(self, *, content: str, entries: str) -> str:
+        """Write the statement that gives entries, oldest first.
+
+        Args:
+            content: condition on their content `c`, so that only its partitions of that time are looked at.
+            entries: condition on the entries `e`; its values follow those of `content`.
+        """
+        chosen = f"SELECT {self.selected} FROM {WITH_CONTENT} AND {content} WHERE {entries} ORDER BY e.at, e.id"
+        return f"COPY ({chosen}) TO STDOUT {self.options}"
 
 
-SELECTED = ", ".join(map(_selected, COLUMNS))
+def _place(name: str) -> str:
+    return MOVED.get(name, f"{'c' if name in CONTENT_PARTS else 'e'}.{name}")
 
 
-def csv_lines(rows: Iterator[Sequence[Any]]) -> Iterator[bytes]:
-    """Write a header and one line per row, in UTF-8 with a mark that spreadsheets need."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\r\n")
-    writer.writerow(COLUMNS)
-    yield "\ufeff".encode() + _taken(buffer)
-    for row in rows:
-        writer.writerow(
-            [_cell(value if write is None else write(value)) for write, value in zip(PLAIN, row, strict=True)]
-        )
-        yield _taken(buffer)
+def _as_text(name: str) -> str:
+    """Say a column as text; NULL stays NULL."""
+    if name == "at":
+        return AT
+    return f"encode({_place(name)}, 'hex')" if name in BYTES_COLUMNS else f"({_place(name)})::text"
 
 
-def jsonl_lines(rows: Iterator[Sequence[Any]]) -> Iterator[bytes]:
-    """Write one JSON object per row, with every column, hashes and salts included: enough to check the chain."""
-    for row in rows:
-        values = {
-            name: value if write is None or value is None else write(value)
-            for name, write, value in zip(COLUMNS, JSON, row, strict=True)
-        }
-        yield orjson.dumps(values, option=orjson.OPT_APPEND_NEWLINE)
+def _json_value(name: str) -> str:
+    if name == "at" or name in NEVER_NULL:
+        return _as_text(name)
+    if name in IDENTIFIERS or name in BYTES_COLUMNS:
+        return f"coalesce('\"' || {_as_text(name)} || '\"', 'null')"
+    if name in INTEGERS or name in JSON_COLUMNS:
+        return f"coalesce({_as_text(name)}, 'null')"
+    return f"to_json({_place(name)})"
 
 
-def _taken(buffer: io.StringIO) -> bytes:
-    line = buffer.getvalue().encode()
-    buffer.seek(0)
-    buffer.truncate()
-    return line
+def _json_line() -> str:
+    quoted = {name: name == "at" or name in NEVER_NULL for name in COLUMNS}
+    members = ",".join(f'"{name}":"%%s"' if quoted[name] else f'"{name}":%%s' for name in COLUMNS)
+    return f"format('{{{members}}}', {', '.join(map(_json_value, COLUMNS))})"
 
 
-def _cell(value: Any) -> Any:
-    if isinstance(value, str) and value.startswith(FORMULA_STARTS):
-        return f"'{value}"
-    return value
+def _cell(name: str) -> str:
+    text = _as_text(name)
+    if name in {"at", *INTEGERS, *IDENTIFIERS, *BYTES_COLUMNS}:
+        return text
+    return f"CASE WHEN {text} ~ E'{FORMULA}' THEN '''' || {text} ELSE {text} END"
 
 
-@lru_cache(maxsize=4096)
-def _shown(prefix: str, identifier: UUID) -> str:
-    return show_id(prefix, identifier)
+NAMES: Final = ",".join(COLUMNS).encode() + b"\n"
+AT_LETTERS: Final = len("2026-11-20T12:00:00.000000Z")
+ID_LETTERS: Final = 36
+HASH_LETTERS: Final = 64
+JSON_CHAIN: Final = len('{"at":"') + AT_LETTERS + len('","chain_id":"')
+CSV_CHAIN: Final = AT_LETTERS + len(",")
 
-
-def _writer_of(name: str) -> Callable[[Any], Any] | None:
-    """Say how a column's values become plain ones; None when they are."""
-    if name in SHOWN_IDS:
-        prefix = SHOWN_IDS[name]
-        return lambda value: None if value is None else _shown(prefix, value)
-    if name in BYTES:
-        return lambda value: None if value is None else bytes(value).hex()
-    return instant_text if name == "at" else None
-
-
-PLAIN = tuple(map(_writer_of, COLUMNS))
-JSON = tuple(orjson.Fragment if name in JSON_PARTS else _writer_of(name) for name in COLUMNS)
-FORMATS = {"csv": csv_lines, "jsonl": jsonl_lines}
-MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson"}
+JSONL: Final = Format(
+    name="jsonl",
+    selected=_json_line(),
+    options=AS_IT_IS,
+    head=b"",
+    chain=slice(JSON_CHAIN, JSON_CHAIN + ID_LETTERS),
+    seq=JSON_CHAIN + ID_LETTERS + len('","seq":'),
+    hash=slice(-HASH_LETTERS - len('"}\n'), -len('"}\n')),
+    media_type="application/x-ndjson",
+)
+CSV: Final = Format(
+    name="csv",
+    selected=", ".join(map(_cell, COLUMNS)),
+    options="(FORMAT csv)",
+    head="\ufeff".encode() + NAMES,  # a mark that spreadsheets need
+    chain=slice(CSV_CHAIN, CSV_CHAIN + ID_LETTERS),
+    seq=CSV_CHAIN + ID_LETTERS + len(","),
+    hash=slice(-HASH_LETTERS - 1, -1),
+    media_type="text/csv; charset=utf-8",
+)
+PARQUET: Final = Format(
+    name="parquet",
+    selected=", ".join(map(_as_text, COLUMNS)),
+    options="(FORMAT csv)",
+    head=b"",
+    chain=CSV.chain,
+    seq=CSV.seq,
+    hash=CSV.hash,
+    media_type="application/vnd.apache.parquet",
+)
+FORMATS: Final = {each.name: each for each in (CSV, JSONL, PARQUET)}
+STREAMED: Final = {each.name: each for each in (CSV, JSONL)}

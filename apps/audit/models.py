@@ -9,7 +9,7 @@ from django.db import models
 from django.utils import timezone
 
 from apps.audit.apps import AuditConfig
-from apps.firewall.identifiers import new_id
+from apps.firewall.identifiers import new_id, show_id
 
 APPEND_ONLY_TABLES: tuple[str, ...] = AuditConfig.append_only_tables
 
@@ -96,26 +96,39 @@ class Content(models.Model):
 
 
 class Export(models.Model):
-    """A file made from the ledger for one person: what was asked, how far it is, where it lies."""
+    """A file made from the ledger for who asked: what was asked, how far it is, where it lies.
+
+    `heads` are those of the chains when it was asked: what was committed later is not in it. `place` is the last entry
+    of the last part that is kept, `worker` whoever writes now.
+    """
 
     class State(models.TextChoices):
         WAITING = "waiting"
         RUNNING = "running"
         DONE = "done"
         FAILED = "failed"
+        CANCELLED = "cancelled"
         EXPIRED = "expired"
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    requested_token = models.UUIDField(null=True)
     requested_by_label = models.TextField()
     requested_at = models.DateTimeField()
     format = models.TextField()
     filters = models.JSONField(default=dict)
+    heads = models.JSONField(null=True)
     state = models.TextField(choices=State, default=State.WAITING)
     rows_total = models.BigIntegerField(null=True)
     rows_done = models.BigIntegerField(default=0)
     size_bytes = models.BigIntegerField(default=0)
+    parts = models.IntegerField(default=0)
+    place = models.JSONField(null=True)
+    is_walked = models.BooleanField(default=False)
+    facts = models.JSONField(null=True)
+    worker = models.UUIDField(null=True)
     path = models.TextField(default="")
+    sha256 = models.TextField(default="")
     error = models.TextField(default="")
     touched_at = models.DateTimeField(default=timezone.now)
     finished_at = models.DateTimeField(null=True)
@@ -125,7 +138,20 @@ class Export(models.Model):
         ordering = ["-requested_at", "-id"]
         indexes = [models.Index(fields=["state", "expires_at"], name="audit_export_state")]
 
+    @property
+    def shown_id(self) -> str:
+        return show_id("exp", self.pk)
 
+    @property
+    def is_open(self) -> bool:
+        return self.state in {self.State.WAITING, self.State.RUNNING}
+
+    @property
+    def percent(self) -> int | None:
+        """How much of it is written; None while nobody has counted."""
+        if self.rows_total is None:
+            return None
+        return 100 if self.rows_total == 0 else min(100, self.rows_done * 100 // self.rows_total)
 class Witness(models.Model):
     """Somebody outside who keeps what was signed, so that not even the holder of the key can take it back.
 

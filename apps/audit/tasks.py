@@ -6,14 +6,27 @@ from celery import shared_task
 from django.utils import timezone
 
 from apps.audit.checkpoints import checkpoints_make
-from apps.audit.exports import export_run, exports_purge, exports_unfinished
+from apps.audit.exporting import TURN_S, export_run
+from apps.audit.exports import export_is_open, exports_purge, exports_unfinished
+from apps.audit.following import NEAR, follow
 from apps.audit.services import partitions_ensure, sweep_orphans
+
+FOLLOW_S = 1.5
 
 
 @shared_task(name="audit.sweep_orphans")
 def sweep_orphans_task() -> int:
     """Give intents of processes that are gone their outcome. Every few seconds."""
     return sweep_orphans(timezone.now())
+
+
+@shared_task(name="audit.follow")
+def follow_task() -> int:
+    """Write the words and tallies of new entries. Every two seconds; a long way is gone in several turns."""
+    left = follow(limit_s=FOLLOW_S)
+    if left > NEAR:
+        follow_task.delay()
+    return left
 
 
 @shared_task(name="audit.checkpoint")
@@ -30,8 +43,11 @@ def partitions_ensure_task() -> int:
 
 @shared_task(name="audit.export_run")
 def export_run_task(export_id: str) -> bool:
-    """Write the file of one export."""
-    return export_run(UUID(export_id), at=timezone.now())
+    """Write a part of the file of one export, and ask for the next one."""
+    is_worked_on = export_run(UUID(export_id), at=timezone.now(), limit_s=TURN_S)
+    if is_worked_on and export_is_open(UUID(export_id)):
+        export_run_task.delay(export_id)
+    return is_worked_on
 
 
 @shared_task(name="audit.exports_resume")

@@ -7,7 +7,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from apps.audit.exports import export_run, exports_of
+from apps.audit.exporting import export_run
+from apps.audit.exports import exports_of
 
 
 @pytest.mark.parametrize(

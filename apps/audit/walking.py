@@ -1,0 +1,141 @@
+"""Walking all entries that match, part by part: exactly those that were committed when it was asked.
+
+An entry and the head of its chain move in one transaction. The heads of all chains, read at once, therefore say which
+entries there were: one that is committed later lies beyond them, whatever its instant says. A part is a stretch of
+instants, read in a transaction of its own, so that none stays open for as long as a reader is slow.
+"""
+
+# ruff: noqa: S608 - statements are put together from constants of ours; every value is a parameter
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from tempfile import SpooledTemporaryFile
+from typing import Any, Final
+from uuid import UUID
+
+from django.db import connection, transaction
+
+from apps.audit.chain import instant_text
+from apps.audit.filters import EntryFilters
+from apps.audit.formats import Format
+from apps.audit.manifests import RowFacts
+from apps.audit.queries import Where, entries_where
+
+PART_ENTRIES: Final = 20_000
+SPOOLED_BYTES: Final = 8 * 1024 * 1024
+BLOCK_BYTES: Final = 256 * 1024
+WORK_MEMORY: Final = "SET LOCAL work_mem = '64MB'"
+HEADS: Final = "SELECT id::text, seq FROM audit_boot WHERE seq > 0"
+WITHIN: Final = (
+    "EXISTS (SELECT FROM unnest(%s::uuid[], %s::bigint[]) AS h (chain_id, seq)"
+    " WHERE h.chain_id = e.chain_id AND e.seq <= h.seq)"
+)
+
+Heads = Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An entry in the order of all, by instant and id."""
+
+    at: datetime
+    id: UUID
+
+    def to_json(self) -> list[str]:
+        return [instant_text(self.at), str(self.id)]
+
+    @classmethod
+    def read(cls, written: list[str] | None) -> "Place | None":
+        return None if written is None else cls(datetime.fromisoformat(written[0]), UUID(written[1]))
+
+
+def heads_now() -> dict[str, int]:
+    """Give the head of every chain, as of one moment."""
+    with connection.cursor() as cursor:
+        cursor.execute(HEADS)
+        return dict(cursor.fetchall())
+
+
+def heads_matching(filters: EntryFilters, heads: Heads) -> tuple[dict[str, int], int]:
+    """Keep the chains that hold an entry that matches, and count those entries."""
+    where = _where(filters, heads)
+    with connection.cursor() as cursor:
+        statement = f"SELECT e.chain_id::text, count(*) FROM audit_entry AS e WHERE {where.sql} GROUP BY 1"
+        cursor.execute(statement, where.values)
+        counted = dict(cursor.fetchall())
+    return {chain: heads[chain] for chain in counted}, sum(counted.values())
+
+
+def part_end(filters: EntryFilters, after: Place | None) -> Place | None:
+    """Say where the part that follows a place ends; None when it is the last one."""
+    span = Where()
+    _between(span, after, None)
+    if filters.since is not None:
+        span.add("e.at >= %s", filters.since)
+    if filters.until is not None:
+        span.add("e.at < %s", filters.until)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT e.at, e.id FROM audit_entry AS e WHERE {span.sql} ORDER BY e.at, e.id OFFSET %s LIMIT 1",
+            [*span.values, PART_ENTRIES - 1],
+        )
+        found = cursor.fetchone()
+    return None if found is None else Place(*found)
+
+
+def part_lines(
+    written: Format, filters: EntryFilters, heads: Heads, after: Place | None, end: Place | None, facts: RowFacts
+) -> Iterator[bytes]:
+    """Give the lines of one part, and note what they are once all are given."""
+    where, content = _where(filters, heads), Where()
+    _between(where, after, end)
+    for limit, sign in ((after, ">="), (end, "<=")):
+        if limit is not None:
+            content.add(f"c.at {sign} %s", limit.at)
+    statement = written.copy(content=content.sql, entries=where.sql)
+    chain, seq, its_hash = written.chain, written.seq, written.hash
+    names: dict[bytes, UUID] = {}
+    rows: list[tuple[UUID, int, bytes]] = []
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(WORK_MEMORY)
+        with cursor.copy(statement, [*content.values, *where.values]) as copy:
+            for block in copy:
+                line = bytes(block)
+                name = line[chain]
+                known = names.get(name) or names.setdefault(name, UUID(name.decode()))
+                rows.append((known, int(line[seq : line.index(b",", seq)]), bytes.fromhex(line[its_hash].decode())))
+                yield line
+    facts.add_rows(rows)
+
+
+def lines_of(written: Format, filters: EntryFilters, heads: Heads) -> Iterator[bytes]:
+    """Give everything that matches in blocks, for a reader who takes it as it comes."""
+    if written.head:
+        yield written.head
+    after: Place | None = None
+    while True:
+        end = part_end(filters, after)
+        # A slow reader holds no transaction open: a part is here before its first line is given.
+        with SpooledTemporaryFile(SPOOLED_BYTES) as spool:
+            spool.writelines(part_lines(written, filters, heads, after, end, RowFacts()))
+            spool.seek(0)
+            while block := spool.read(BLOCK_BYTES):
+                yield block
+        if end is None:
+            return
+        after = end
+
+
+def _where(filters: EntryFilters, heads: Heads) -> Where:
+    where = entries_where(filters)
+    values: tuple[Any, Any] = (list(heads), list(heads.values()))
+    where.add(WITHIN, *values)
+    return where
+
+
+def _between(where: Where, after: Place | None, end: Place | None) -> None:
+    if after is not None:
+        where.add("e.at >= %s AND (e.at, e.id) > (%s, %s)", after.at, after.at, after.id)
+    if end is not None:
+        where.add("e.at <= %s AND (e.at, e.id) <= (%s, %s)", end.at, end.at, end.id)
