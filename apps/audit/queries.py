@@ -36,7 +36,9 @@ _OPEN_APPROVAL = (
     " ('approval_answered', 'approval_expired', 'approval_cancelled', 'approval_superseded'))"
 )
 _RUNNING = (
-    "e.kind = 'call_intent' AND NOT EXISTS (SELECT FROM audit_entry AS n WHERE"
+    # of a process that ended each intent has an outcome once it was swept
+    "e.kind = 'call_intent' AND e.chain_id IN (SELECT id FROM audit_boot WHERE swept_at IS NULL)"
+    " AND NOT EXISTS (SELECT FROM audit_entry AS n WHERE"
     " n.call_id = e.call_id AND n.kind IN ('call_outcome', 'denial'))"
 )
 # What a call's status means in terms of the entry that shows it; any other word is the status of an outcome.

@@ -32,7 +32,11 @@ from apps.audit.words import Wanted
 PAGE = 50
 PAGE_LIMIT = 500
 NEAR_ROWS = 4000
+LONGEST_CALL = timedelta(days=62)  # as the follower has it
 LIKE_SPAN = timedelta(days=90)
+
+
+_Found = tuple[datetime, UUID, UUID | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,9 +107,17 @@ def calls(filters: EntryFilters, *, after: str = "", before: str = "", limit: in
         FilterError: the cursor is not one of ours.
     """
     found, older, newer = _page(calls_where(filters), after=after, before=before, limit=limit)
-    records = calls_by_id(call_id for _, _, call_id in found if call_id is not None)
+    records = _calls_near(found)
     wanted = dict.fromkeys(call_id for _, _, call_id in found if call_id is not None)
     return CallPage(rows=tuple(records[call_id] for call_id in wanted), older=older, newer=newer)
+
+
+def _calls_near(found: Sequence[_Found]) -> dict[UUID, CallRecord]:
+    """Put together the calls of a page; months in which none of their entries can lie are not looked at."""
+    if not found:
+        return {}
+    low, high = min(at for at, _, _ in found) - LONGEST_CALL, max(at for at, _, _ in found) + LONGEST_CALL
+    return calls_by_id((call_id for _, _, call_id in found if call_id is not None), since=low, until=high)
 
 
 def call_entries(call_id: UUID) -> tuple[EntryRow, ...]:
@@ -119,10 +131,19 @@ def call_record(call_id: UUID) -> CallRecord | None:
     return call_from_entries(call_id, found) if found else None
 
 
-def calls_by_id(call_ids: Iterable[UUID]) -> dict[UUID, CallRecord]:
-    """Put calls together by their ids; unknown ones are missing."""
+def calls_by_id(
+    call_ids: Iterable[UUID], *, since: datetime | None = None, until: datetime | None = None
+) -> dict[UUID, CallRecord]:
+    """Put calls together by their ids; unknown ones are missing.
+
+    Args:
+        since, until: when all their entries were written, where that is known.
+    """
     grouped: dict[UUID, list[EntryRow]] = {}
-    for row in _load("e.call_id = ANY(%s::uuid[])", list(call_ids)):
+    bounds = [(sign, at) for sign, at in ((">=", since), ("<=", until)) if at is not None]
+    within = "".join(f" AND e.at {sign} %s AND (c.at IS NULL OR c.at {sign} %s)" for sign, _ in bounds)
+    instants = [at for _, at in bounds for _ in range(2)]
+    for row in _load(f"e.call_id = ANY(%s::uuid[]){within}", list(call_ids), *instants):
         if row.call_id is not None:
             grouped.setdefault(row.call_id, []).append(row)
     return {call_id: call_from_entries(call_id, rows) for call_id, rows in grouped.items()}
@@ -204,9 +225,6 @@ def ledger_state() -> LedgerState:
     )
 
 
-_Found = tuple[datetime, UUID, UUID | None]
-
-
 def _page(where: Where, *, after: str, before: str, limit: int) -> tuple[list[_Found], str | None, str | None]:
     """Walk the order (at, id) from a cursor, and say whether there is more in both directions."""
     limit = max(1, min(limit, PAGE_LIMIT))
@@ -216,7 +234,7 @@ def _page(where: Where, *, after: str, before: str, limit: int) -> tuple[list[_F
     if before:
         where.add("(e.at, e.id) > (%s, %s) AND e.at >= %s", *_cursor(before), _cursor(before)[0])
     order = "ASC" if is_forward else "DESC"
-    found = _found(where, order, limit + 1, before if is_forward else after)
+    found = entries_found(where, order, limit + 1, before if is_forward else after)
     has_more = len(found) > limit
     found = found[:limit]
     if is_forward:
@@ -229,7 +247,8 @@ def _page(where: Where, *, after: str, before: str, limit: int) -> tuple[list[_F
     return found, _cursor_text(oldest) if has_older else None, _cursor_text(newest) if has_newer else None
 
 
-def _found(where: Where, order: str, limit: int, cursor: str) -> list[_Found]:
+def entries_found(where: Where, order: str, limit: int, cursor: str = "") -> list[_Found]:
+    """Walk the order (at, id) from a cursor, at most so many."""
     ordered = f"ORDER BY e.at {order}, e.id {order} LIMIT %s"
     if where.wanted is not None:
         follow_near()
