@@ -258,6 +258,7 @@ CELERY_BEAT_SCHEDULE = {
         "approvals.abandon": 60.0,
         "halts.storms": 2.0,
         "audit.sweep_orphans": 5.0,
+        "audit.follow": 2.0,
         "audit.checkpoint": 60.0,
         "audit.exports_resume": 60.0,
         "audit.exports_purge": 3600.0,
