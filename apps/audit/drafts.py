@@ -35,6 +35,7 @@ class EntryKind(StrEnum):
     SIGN_IN = "sign_in"
     TOKEN = "token"  # noqa: S105 - the name of a kind
     EXPORT = "export"
+    SEARCH = "search"
     USER_CHANGE = "user_change"
     IMPORT = "import"
     TOOL_CHANGE = "tool_change"

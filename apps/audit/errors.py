@@ -51,3 +51,15 @@ class AuditKeyError(AuditError):
     """The key that signs statements cannot be used, or is not the one that the last statement names."""
 
     code = "audit_key_unusable"
+
+
+class SavedFilterError(AuditError):
+    """A search cannot be kept as it was given; the message names the field."""
+
+    code = "saved_filter_invalid"
+
+
+class SavedFilterNotFoundError(AuditError):
+    """No saved search with this id is this person's to remove."""
+
+    code = "saved_filter_not_found"

@@ -219,3 +219,29 @@ class VerificationRun(models.Model):
 
     class Meta:
         ordering = ["-requested_at", "-id"]
+
+
+class SavedFilter(models.Model):
+    """A search that a person keeps under a name, for themselves or for everybody who reads the ledger.
+
+    `query` is the query string of the page, without cursors.
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    name = models.CharField(max_length=80)
+    query = models.TextField()
+    is_shared = models.BooleanField(default=False)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["name", "id"]
+        constraints = [models.UniqueConstraint(fields=["owner", "name"], name="audit_saved_filter_once")]
+
+
+class ListPreference(models.Model):
+    """How one person wants the list of calls: which columns, in which time zone. Empty members are the default."""
+
+    owner = models.OneToOneField(settings.AUTH_USER_MODEL, primary_key=True, on_delete=models.CASCADE, related_name="+")
+    columns = models.JSONField(default=list)
+    time_zone = models.TextField(default="")
