@@ -12,6 +12,7 @@ pytestmark = pytest.mark.journey
 RUNTIME_PAGES = (
     "/sessions/",
     "/async-calls/",
+    "/audit/reports/",
     "/hooks/",
     "/hook/new/",
     "/permissions/",
