@@ -25,7 +25,7 @@ def database_settings(url: str, *, is_testing: bool = False) -> dict[str, object
         name: unquote(value) for name, _, value in (pair.partition("=") for pair in parts.query.split("&")) if name
     }
     return {
-        "ENGINE": "django.db.backends.postgresql",
+        "ENGINE": "openclaw_admin.postgresql",
         "NAME": unquote(parts.path.lstrip("/")) or "openclaw_admin",
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),

@@ -1,0 +1,1 @@
+"""KEEPS CONNECTIONS: Django's PostgreSQL, with a cheaper look at whether a kept connection still stands."""
