@@ -1,11 +1,20 @@
-"""Walking the chains: does each entry say what it said, is none missing, is each content the one committed."""
+"""Walking the chains: does each entry say what it said, is none missing, is each content the one committed.
+
+What is gone must be gone for a signed reason: entries by a purge whose statement links the two sides of the gap,
+contents by an erasure. What checkpoints signed must still stand where it stood.
+"""
 
 import hmac
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from multiprocessing import current_process, get_context
+from typing import Any
 from uuid import UUID
 
 from django.db import connection
+from psycopg.conninfo import make_conninfo
 
 from apps.audit.chain import (
     FORMATS,
@@ -18,60 +27,116 @@ from apps.audit.chain import (
 )
 from apps.audit.models import Boot
 from apps.audit.rows import EntryRow
-from apps.audit.streams import entry_stream
+from apps.audit.vouching import Vouched, covered_wrongly
+from apps.audit.walkers import Gap, Stretch, Walked, begin, walk, walk_here
+from apps.firewall.identifiers import show_id
 
 PROBLEM_LIMIT = 100
+STRETCH_ENTRIES = 10_000
+ALONE_ENTRIES = 50_000  # below, more processes would take longer to start than to walk
+MOST_PROCESSES = 4
+NO_CHAIN = UUID(int=0)
+ADDRESS = ("host", "port", "user", "password", "dbname")
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that does not hold: in which chain, at which number, what."""
+    """One thing that does not hold: in which chain, at which number, what. Without a chain it is about a statement."""
 
     chain_id: UUID
     seq: int
     code: str
     message: str
 
+    @property
+    def place(self) -> str:
+        return (
+            f"statement #{self.seq}" if self.chain_id == NO_CHAIN else f"{show_id('chain', self.chain_id)} #{self.seq}"
+        )
+
 
 @dataclass(slots=True)
 class Verification:
-    """What a walk found. `erased` counts entries whose content was erased; their entries still verify."""
+    """What a walk found. `erased` and `purged` count what is gone for a signed reason; the rest still verifies.
+
+    `open_entries` are those that no checkpoint covers yet: to cut them off would not be seen.
+    """
 
     chains: int = 0
     entries: int = 0
     contents: int = 0
     erased: int = 0
+    purged: int = 0
+    statements: int = 0
+    heads: int = 0
+    open_entries: int = 0
+    problem_count: int = 0
     problems: list[Problem] = field(default_factory=list)
 
     @property
     def is_intact(self) -> bool:
-        return not self.problems
+        return not self.problem_count
 
     def add(self, chain_id: UUID, seq: int, code: str, message: str) -> None:
+        self.problem_count += 1
         if len(self.problems) < PROBLEM_LIMIT:
             self.problems.append(Problem(chain_id, seq, code, message))
 
+    def to_json(self) -> dict[str, Any]:
+        told = asdict(self) | {"problems": []}
+        told["problems"] = [{"place": each.place, "code": each.code, "message": each.message} for each in self.problems]
+        return told
+
+
+@dataclass(slots=True)
+class _Chain:
+    """A chain while it is walked; what is missing waits until it is known what was signed meanwhile."""
+
+    length: int
+    head: bytes
+    expected: int
+    previous: bytes
+    gaps: list[Gap] = field(default_factory=list)
+    bare: list[tuple[int, int]] = field(default_factory=list)
+    heads_gone: list[tuple[int, bytes]] = field(default_factory=list)
+
 
 def verify_chains(
-    *, chain_ids: Iterable[UUID] | None = None, progress: Callable[[int], None] | None = None
+    *,
+    chain_ids: Iterable[UUID] | None = None,
+    progress: Callable[[int], None] | None = None,
+    processes: int | None = None,
 ) -> Verification:
     """Walk chains from their first entry to the head that their boot holds, in constant memory.
 
-    A green result proves that nothing was changed, removed, added or reordered since it was written by somebody who
-    cannot also rewrite every hash after it and the boot's head; a signed checkpoint would close that.
+    A green result proves that nothing up to the last checkpoint was changed, removed, added or reordered by somebody
+    who does not hold the signing key.
 
     Args:
         chain_ids: which; all when None.
         progress: told the number of entries walked, now and then.
+        processes: how many walk; as many as the ledger's size and the machine suggest when None.
     """
-    report = Verification()
+    report, vouched = Verification(), Vouched()
+    vouched.follow()
     boots = Boot.objects.all() if chain_ids is None else Boot.objects.filter(id__in=list(chain_ids))
     # Heads first: entries that arrive while the walk goes on lie beyond them.
-    heads = {boot: (seq, bytes(head)) for boot, seq, head in boots.values_list("id", "seq", "head")}
-    for chain_id, (seq, head) in heads.items():
-        _verify_chain(report, chain_id, seq, head, progress)
+    chains = {
+        boot: _Chain(seq, bytes(head), 1, genesis(boot)) for boot, seq, head in boots.values_list("id", "seq", "head")
+    }
+    report.chains = len(chains)
+    with _walking(_stretches(chains, vouched), _processes(chains, processes)) as results:
+        for walked in results:
+            _join(report, chains[walked.stretch.chain_id], walked)
+            if progress is not None:
+                progress(report.entries)
+    # Statements last: what was purged or erased while the walk went on is explained by them.
+    vouched.follow()
+    for chain_id, chain in chains.items():
+        _judge(report, chain_id, chain, vouched)
+    _tell_statements(report, vouched)
     if chain_ids is None:
-        _verify_strangers(report, heads)
+        _verify_strangers(report, chains, vouched)
     return report
 
 
@@ -80,43 +145,98 @@ def entry_is_intact(entry: EntryRow) -> bool:
     return hmac.compare_digest(_hash_of(entry), entry.hash) and _content_fits(entry)
 
 
-def _verify_chain(
-    report: Verification, chain_id: UUID, length: int, head: bytes, progress: Callable[[int], None] | None
-) -> None:
-    report.chains += 1
-    previous, expected = genesis(chain_id), 1
-    for entry in entry_stream("e.chain_id = %s AND e.seq <= %s", [chain_id, length], order="e.seq, e.at"):
-        report.entries += 1
-        if progress is not None and report.entries % 10_000 == 0:
-            progress(report.entries)
-        if entry.seq != expected:
-            code = "missing" if entry.seq > expected else "repeated"
-            report.add(chain_id, entry.seq, code, f"after number {expected - 1} comes number {entry.seq}")
-        elif entry.prev_hash != previous:
-            report.add(chain_id, entry.seq, "unlinked", "it does not follow the entry before it")
-        if _hash_of(entry) != entry.hash:
-            report.add(chain_id, entry.seq, "changed", "it does not hash to what it says")
-        _verify_content(report, entry)
-        previous, expected = entry.hash, entry.seq + 1
-    if expected != length + 1:
-        report.add(chain_id, length, "truncated", f"the chain ends at number {expected - 1} of {length}")
-    elif previous != head:
-        report.add(chain_id, length, "head_differs", "its last entry is not the one that its process wrote last")
+def _stretches(chains: dict[UUID, _Chain], vouched: Vouched) -> Iterator[Stretch]:
+    for chain_id, chain in chains.items():
+        heads = vouched.heads.get(chain_id)
+        for first in range(1, chain.length + 1, STRETCH_ENTRIES):
+            last = min(first + STRETCH_ENTRIES - 1, chain.length)
+            yield Stretch(chain_id, first, last, () if heads is None else heads.between(first, last))
 
 
-def _verify_content(report: Verification, entry: EntryRow) -> None:
-    if entry.content_commitment is None:
+def _processes(chains: dict[UUID, _Chain], wanted: int | None) -> int:
+    if wanted is not None:
+        return wanted
+    is_small = sum(chain.length for chain in chains.values()) < ALONE_ENTRIES
+    # A process that is somebody's daemon may have no children of its own.
+    return 1 if is_small or current_process().daemon else min(os.cpu_count() or 1, MOST_PROCESSES)
+
+
+@contextmanager
+def _walking(stretches: Iterator[Stretch], processes: int) -> Iterator[Iterable[Walked]]:
+    if processes == 1:
+        connection.ensure_connection()
+        yield (walk(connection.connection, stretch) for stretch in stretches)
         return
-    if entry.salt is None:
-        report.erased += 1
+    given = connection.get_connection_params()
+    address = make_conninfo(**{name: str(given[name]) for name in ADDRESS if given.get(name)})
+    # Spawned, not forked: whoever asks may have threads, and a fork would share its connections.
+    with get_context("spawn").Pool(processes, initializer=begin, initargs=(address,)) as pool:
+        yield pool.imap(walk_here, stretches)
+
+
+def _join(report: Verification, chain: _Chain, walked: Walked) -> None:
+    """Put a stretch behind the one before it."""
+    chain_id = walked.stretch.chain_id
+    report.entries += walked.entries
+    report.contents += walked.contents
+    report.heads += walked.heads_found
+    for seq, code, message in walked.problems:
+        report.add(chain_id, seq, code, message)
+    chain.heads_gone += walked.heads_gone
+    chain.bare += [(first, last) for first, last in walked.bare]
+    if walked.first_seq is None:
         return
-    report.contents += 1
-    if not _content_fits(entry):
-        report.add(entry.chain_id, entry.seq, "content_changed", "its content is not the one that it committed to")
+    if walked.first_seq != chain.expected:
+        chain.gaps.append(Gap(chain.expected, walked.first_seq - 1, chain.previous, walked.first_prev))
+    elif walked.first_prev != chain.previous:
+        report.add(chain_id, walked.first_seq, "unlinked", "it does not follow the entry before it")
+    chain.gaps += walked.gaps
+    chain.expected, chain.previous = walked.last_seq + 1, walked.last_hash
 
 
-def _verify_strangers(report: Verification, heads: dict[UUID, tuple[int, bytes]]) -> None:
-    """Entries of chains that no boot knows, or beyond a head that stands still."""
+def _judge(report: Verification, chain_id: UUID, chain: _Chain, vouched: Vouched) -> None:
+    """Say of everything that is missing whether it was signed away, and whether the chain ends where it should."""
+    if chain.expected <= chain.length:
+        chain.gaps.append(Gap(chain.expected, chain.length, chain.previous, chain.head))
+    elif chain.previous != chain.head:
+        report.add(chain_id, chain.length, "head_differs", "its last entry is not the one that its process wrote last")
+    for gap in chain.gaps:
+        if vouched.explains(chain_id, gap):
+            report.purged += gap.last - gap.first + 1
+        elif gap.last == chain.length:
+            told = f"the chain ends at number {gap.first - 1} of {chain.length}"
+            report.add(chain_id, chain.length, "truncated", told)
+        else:
+            told = f"after number {gap.first - 1} comes number {gap.last + 1}"
+            report.add(chain_id, gap.last + 1, "missing", told)
+    for first, last in chain.bare:
+        report.erased += last - first + 1
+        for begun, ended in vouched.not_erased(chain_id, first, last):
+            report.erased -= ended - begun + 1
+            told = "its content is gone, and no signed statement says why"
+            report.add(chain_id, begun, "content_missing", told if begun == ended else f"{told}: up to number {ended}")
+    for seq, head in chain.heads_gone:
+        if not vouched.is_purged(chain_id, seq, head):
+            report.add(chain_id, seq, "truncated", "a checkpoint signed an entry that is not there")
+    signed = vouched.heads[chain_id].numbers if chain_id in vouched.heads else ()
+    report.open_entries += max(chain.length - (signed[-1] if signed else 0), 0)
+    for seq in signed[-1:]:
+        if seq > chain.length and seq > _length_now(chain_id):
+            report.add(chain_id, seq, "truncated", "a checkpoint signed more entries than its process is said to have")
+
+
+def _tell_statements(report: Verification, vouched: Vouched) -> None:
+    report.statements = vouched.count
+    for number, code, message in vouched.problems:
+        report.add(NO_CHAIN, number, code, message)
+
+
+def _length_now(chain_id: UUID) -> int:
+    return Boot.objects.filter(id=chain_id).values_list("seq", flat=True).first() or 0
+
+
+def _verify_strangers(report: Verification, chains: dict[UUID, _Chain], vouched: Vouched) -> None:
+    """Entries of chains that no boot knows, or beyond a head that stands still; signed chains that are gone."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT chain_id, max(seq) FROM audit_entry GROUP BY chain_id")
         found = cursor.fetchall()
@@ -124,8 +244,14 @@ def _verify_strangers(report: Verification, heads: dict[UUID, tuple[int, bytes]]
     for chain_id, last in found:
         if chain_id not in now:
             report.add(chain_id, last, "unknown_chain", "no process is known to have written this chain")
-        elif chain_id in heads and last > now[chain_id]:
+        elif chain_id in chains and last > now[chain_id]:
             report.add(chain_id, last, "beyond_head", "it stands after the last entry that its process wrote")
+    for chain_id in set(vouched.heads) - set(now):
+        last = vouched.heads[chain_id].numbers[-1]
+        if not vouched.is_purged(chain_id, last, vouched.heads[chain_id].hash_at(-1)):
+            report.add(chain_id, last, "truncated", "checkpoints signed this chain, and nothing of it is there")
+    for chain_id, seq in covered_wrongly(vouched):
+        report.add(chain_id, seq, "checkpoint_index", "it is said to be signed further than it is")
 
 
 def _hash_of(entry: EntryRow) -> bytes:

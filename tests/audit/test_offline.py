@@ -21,6 +21,7 @@ from apps.audit.services import entry_record
 from apps.audit.signing import audit_key, key_id, public_pem
 from apps.audit.statements import key_rotate, statement_sign, statements
 from apps.audit.writer import Writer
+from apps.firewall.identifiers import new_id
 from tests.audit.drafts import DENIED, denial, intent, outcome
 from tests.audit.ledger_files import Dump, Taken, dump_now, escaped, export_now
 
@@ -28,7 +29,11 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("empty_ledger")]
 
 SCRIPT = Path(verify_audit.__file__)
 MAINTENANCE = "BEGIN; SET LOCAL openclaw_admin.audit_maintenance = 'on'; {}; COMMIT"
-NASTY = {"text": "=1+1\t\\x41\n'\"ü\u2028", "list": [1, 0.1, None, True, {"": []}], "deep": {"b": 1, "a": "\\N"}}
+NASTY: dict[str, Any] = {
+    "text": "=1+1\t\\x41\n'\"ü\u2028",
+    "list": [1, 0.1, None, True, {"": []}],
+    "deep": {"b": 1, "a": "\\N"},
+}
 
 
 @pytest.fixture(autouse=True)
@@ -42,7 +47,7 @@ def written(fresh_writer: None, another_process: Writer) -> list[EntryReceipt]:
     drafts = [
         [
             intent(params=NASTY, changes={"hooks": [{"path": "a", "to": "-1"}]}),
-            outcome(intent().call_id or intent().id, result={"ok": number}, error=None) if number % 2 else intent(),
+            outcome(new_id(), result={"ok": number}, error=None) if number % 2 else intent(),
             denial(agent="=cmd|'/c calc'!A1", decision=DENIED, params={"n": number}),
         ]
         for number in range(6)
