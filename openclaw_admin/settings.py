@@ -201,6 +201,8 @@ CACHES = {
 # Where callbacks of asynchronous calls may go beside public addresses over https.
 CALLBACK_NETWORKS = env.networks("CALLBACK_NETWORKS")
 CALLBACK_PORTS = env.ports("CALLBACK_PORTS", (443,))
+# Ports that streams of the ledger may use beside those.
+AUDIT_STREAM_PORTS = env.ports("AUDIT_STREAM_PORTS", (443, 601, 4318, 6514, 8088, 9000))
 
 # The mail server for notifications; without one nobody is told by e-mail.
 EMAIL_HOST = env.text("EMAIL_HOST")
@@ -262,6 +264,7 @@ CELERY_BEAT_SCHEDULE = {
         "audit.checkpoint": 60.0,
         "audit.exports_resume": 60.0,
         "audit.exports_purge": 3600.0,
+        "audit.streams_send": 2.0,
         "audit.partitions_ensure": 86400.0,
         "registry.looks_due": 10.0,
         "registry.runs_close_orphaned": 60.0,

@@ -87,6 +87,12 @@ CONSOLE: dict[str, tuple[Need, Need]] = {
     "audit": (P.AUDIT_READ, NOBODY),
     "audit-rows": (P.AUDIT_READ, NOBODY),
     "audit-new": (P.AUDIT_READ, NOBODY),
+    "audit-reports": (P.AUDIT_READ, NOBODY),
+    "audit-report-file": (P.AUDIT_READ, NOBODY),
+    "audit-saved": (NOBODY, P.AUDIT_READ),
+    "audit-saved-remove": (NOBODY, P.AUDIT_READ),
+    "audit-timeline": (P.AUDIT_READ, NOBODY),
+    "audit-display": (NOBODY, P.AUDIT_READ),
     "audit-call": (P.AUDIT_READ, NOBODY),
     "audit-call-news": (P.AUDIT_READ, NOBODY),
     "async-calls": (P.AUDIT_READ, NOBODY),
@@ -257,7 +263,13 @@ API: dict[str, dict[str, Need]] = {
     "api-audit-calls": {"GET": P.AUDIT_READ},
     "api-audit-call": {"GET": P.AUDIT_READ},
     "api-audit-entries": {"GET": P.AUDIT_READ},
+    "api-audit-report": {"GET": P.AUDIT_READ},
     "api-audit-export": {"GET": P.AUDIT_EXPORT},
+    "api-audit-exports": {"GET": P.AUDIT_EXPORT, "POST": P.AUDIT_EXPORT},
+    "api-audit-export-detail": {"GET": P.AUDIT_EXPORT},
+    "api-audit-export-cancel": {"POST": P.AUDIT_EXPORT},
+    "api-audit-export-file": {"GET": P.AUDIT_EXPORT},
+    "api-audit-export-manifest": {"GET": P.AUDIT_EXPORT},
 }
 for kind in RECORD_KINDS:
     API[f"api-{kind.path}"] = {"GET": P.POLICY_READ, **({"POST": P.POLICY_WRITE} if kind.create else {})}

@@ -136,6 +136,11 @@ class DriftId(IdConverter):
     regex = f"drift_{BODY}"
 
 
+class ExportId(IdConverter):
+    prefix = "exp"
+    regex = f"exp_{BODY}"
+
+
 class IdNumber(IntConverter):
     """A number of a row; one that no row can have does not match."""
 
@@ -162,6 +167,7 @@ CONVERTERS: dict[str, type[IdConverter]] = {
     "command_id": CommandId,
     "rate_id": RateId,
     "drift_id": DriftId,
+    "export_id": ExportId,
     "gateway_id": GatewayId,
     "alarm_id": AlarmId,
     "subscription_id": SubscriptionId,

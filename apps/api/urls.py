@@ -11,6 +11,7 @@ from apps.api.views import (
     approvals_past,
     async_calls,
     audit,
+    audit_exports,
     draft,
     environments,
     explain,
@@ -20,6 +21,7 @@ from apps.api.views import (
     halts,
     limits,
     notifications,
+    reports,
     sessions,
     snapshots,
     storms,
@@ -121,8 +123,28 @@ urlpatterns = [
     path("async-calls", async_calls.AsyncCalls.as_view(), name="api-async-calls"),
     path("async-calls/<call_id:call_id>", async_calls.AsyncCallDetail.as_view(), name="api-async-call"),
     path("callback-key", async_calls.CallbackKey.as_view(), name="api-callback-key"),
+    path("audit/report", reports.AuditReport.as_view(), name="api-audit-report"),
     path("audit/entries", audit.Entries.as_view(), name="api-audit-entries"),
     path("audit/export", audit.Export.as_view(), name="api-audit-export"),
+    path("audit/exports", audit_exports.AuditExports.as_view(), name="api-audit-exports"),
+    path(
+        "audit/exports/<export_id:export_id>", audit_exports.AuditExportDetail.as_view(), name="api-audit-export-detail"
+    ),
+    path(
+        "audit/exports/<export_id:export_id>/cancel",
+        audit_exports.AuditExportCancel.as_view(),
+        name="api-audit-export-cancel",
+    ),
+    path(
+        "audit/exports/<export_id:export_id>/file",
+        audit_exports.AuditExportFile.as_view(),
+        name="api-audit-export-file",
+    ),
+    path(
+        "audit/exports/<export_id:export_id>/manifest",
+        audit_exports.AuditExportManifest.as_view(),
+        name="api-audit-export-manifest",
+    ),
 ]
 for stem, (listing, detail) in RECORD_VIEWS.items():
     urlpatterns += [

@@ -36,6 +36,7 @@ class EntryKind(StrEnum):
     TOKEN = "token"  # noqa: S105 - the name of a kind
     EXPORT = "export"
     SEARCH = "search"
+    STREAM_CHANGE = "stream_change"
     USER_CHANGE = "user_change"
     IMPORT = "import"
     TOOL_CHANGE = "tool_change"

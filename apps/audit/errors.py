@@ -41,6 +41,22 @@ class ExportFormatError(AuditError):
     code = "export_format_unknown"
 
 
+class StreamNotFoundError(AuditError):
+    """No stream with this id."""
+
+    code = "stream_not_found"
+
+
+class StreamInvalidError(AuditError):
+    """A stream that cannot be kept as it is; `details` names each mistake as `{"path", "code", "message"}`."""
+
+    code = "stream_invalid"
+
+    def __init__(self, details: list[dict[str, str]]) -> None:
+        super().__init__("; ".join(item["message"] for item in details))
+        self.details = details
+
+
 class ExportStateError(AuditError):
     """What is asked of an export does not fit its state."""
 

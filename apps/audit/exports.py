@@ -62,6 +62,35 @@ def export_request(by: Principal, *, filters: EntryFilters, format_name: str, at
         AuditUnavailableError: the ledger refuses; nothing is exported.
     """
     require(by, Permission.AUDIT_EXPORT)
+    return _requested(by, filters=filters, format_name=format_name, at=at)
+
+
+def export_by_machine(*, filters: EntryFilters, format_name: str, at: datetime) -> Export:
+    """Ask for a file as whoever has this machine's command line; otherwise as `export_request`."""
+    return _requested(None, filters=filters, format_name=format_name, at=at)
+
+
+def export_of_machine(export_id: UUID) -> Export:
+    """Give an export that the command line asked for.
+
+    Raises:
+        ExportNotFoundError: there is none, or it belongs to a person or a token.
+    """
+    export = Export.objects.filter(pk=export_id, requested_by=None, requested_token=None).first()
+    if export is None:
+        raise ExportNotFoundError("no such export")
+    return export
+
+
+def export_stream_by_machine(*, filters: EntryFilters, format_name: str, at: datetime) -> Iterator[bytes]:
+    """Give the entries that match to whoever has this machine's command line. Recorded as an export."""
+    bounded = _bounded(filters, at)
+    lines = entry_export(bounded, format_name)
+    entry_record(_told(None, bounded, {"format": format_name, "filters": bounded.to_json(), "streamed": True}))
+    return lines
+
+
+def _requested(by: Principal | None, *, filters: EntryFilters, format_name: str, at: datetime) -> Export:
     if format_name not in FORMATS:
         raise ExportFormatError(f"no export format `{format_name}`: use {' or '.join(FORMATS)}")
     bounded = _bounded(filters, at)
@@ -69,7 +98,7 @@ def export_request(by: Principal, *, filters: EntryFilters, format_name: str, at
         export = Export.objects.create(
             requested_by=_person(by),
             requested_token=by.pk if isinstance(by, ApiToken) else None,
-            requested_by_label=str(by),
+            requested_by_label="manage.py" if by is None else str(by),
             requested_at=at,
             touched_at=at,
             format=format_name,
@@ -181,7 +210,7 @@ def _asked_by(by: Principal) -> QuerySet[Export]:
     return Export.objects.none()
 
 
-def _person(by: Principal) -> User | None:
+def _person(by: Principal | None) -> User | None:
     if isinstance(by, ApiToken):
         return by.created_by
     return by if isinstance(by, User) else None
@@ -192,6 +221,6 @@ def _bounded(filters: EntryFilters, at: datetime) -> EntryFilters:
     return filters if filters.until is not None else replace(filters, until=at)
 
 
-def _told(by: Principal, filters: EntryFilters, changes: dict[str, Any]) -> EntryDraft:
+def _told(by: Principal | None, filters: EntryFilters, changes: dict[str, Any]) -> EntryDraft:
     actor = str(getattr(by, "actor", "system"))
     return EntryDraft(kind=EntryKind.EXPORT, actor=actor, environment=filters.environment, changes=changes)

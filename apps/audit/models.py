@@ -7,6 +7,7 @@ read them. They stay unmanaged, so that nothing of Django's alters or empties th
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from apps.audit.apps import AuditConfig
 from apps.firewall.identifiers import new_id, show_id
@@ -93,6 +94,71 @@ class Content(models.Model):
     class Meta:
         managed = False
         db_table = "audit_content"
+
+
+class Stream(models.Model):
+    """A system that gets each entry as it is written, at least once: where it is, and how it goes.
+
+    `worker` is whoever sends now; `due_at` is put off while the other side does not answer.
+    """
+
+    class Kind(models.TextChoices):
+        SYSLOG = "syslog", _("Syslog (RFC 5424)")
+        HTTP = "http", _("HTTP, JSON")
+        OTLP = "otlp", _("OpenTelemetry logs (OTLP/HTTP)")
+        S3 = "s3", _("Object store (S3), JSONL")
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    name = models.CharField(max_length=100, unique=True)
+    kind = models.TextField(choices=Kind)
+    url = models.TextField()
+    ca = models.TextField(default="", blank=True)
+    region = models.CharField(max_length=64, default="us-east-1", blank=True)
+    prefix = models.CharField(max_length=200, default="", blank=True)
+    with_content = models.BooleanField(default=True)
+    sealed_secret = models.BinaryField(default=b"")
+    is_paused = models.BooleanField(default=False)
+    created_at = models.DateTimeField(default=timezone.now)
+    due_at = models.DateTimeField(default=timezone.now)
+    worker = models.UUIDField(null=True)
+    touched_at = models.DateTimeField(null=True)
+    sent_at = models.DateTimeField(null=True)
+    sent_count = models.BigIntegerField(default=0)
+    failures = models.IntegerField(default=0)
+    error = models.TextField(default="")
+
+    class Meta:
+        ordering = ["name"]
+
+    @property
+    def has_secret(self) -> bool:
+        return bool(self.sealed_secret)
+
+
+class StreamCursor(models.Model):
+    """How far a stream has got in one chain."""
+
+    stream = models.ForeignKey(Stream, on_delete=models.CASCADE, related_name="cursors")
+    chain_id = models.UUIDField()
+    seq = models.BigIntegerField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["stream", "chain_id"], name="audit_streamcursor_one")]
+
+
+class DeadLetter(models.Model):
+    """An entry that a system refused for good; it stays until it is sent again or given up by a person."""
+
+    stream = models.ForeignKey(Stream, on_delete=models.CASCADE, related_name="dead")
+    chain_id = models.UUIDField()
+    seq = models.BigIntegerField()
+    at = models.DateTimeField(default=timezone.now)
+    reason = models.TextField()
+    attempts = models.IntegerField(default=1)
+
+    class Meta:
+        ordering = ["-at", "-id"]
+        constraints = [models.UniqueConstraint(fields=["stream", "chain_id", "seq"], name="audit_deadletter_one")]
 
 
 class Export(models.Model):

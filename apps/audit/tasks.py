@@ -2,16 +2,24 @@
 
 from uuid import UUID
 
+import structlog
 from celery import shared_task
+from django.db import transaction
 from django.utils import timezone
+from kombu.exceptions import OperationalError as BrokerError
 
 from apps.audit.checkpoints import checkpoints_make
 from apps.audit.exporting import TURN_S, export_run
 from apps.audit.exports import export_is_open, exports_purge, exports_unfinished
 from apps.audit.following import NEAR, follow
 from apps.audit.services import partitions_ensure, sweep_orphans
+from apps.audit.streaming.sending import stream_send, streams_due
 
 FOLLOW_S = 1.5
+
+log = structlog.get_logger(__name__)
+
+SEND_S = 1.0
 
 
 @shared_task(name="audit.sweep_orphans")
@@ -50,6 +58,18 @@ def export_run_task(export_id: str) -> bool:
     return is_worked_on
 
 
+def export_enqueue(export_id: UUID) -> None:
+    """Hand an export to a worker once this transaction commits; without a broker it is found within a minute."""
+
+    def hand_over() -> None:
+        try:
+            export_run_task.delay(str(export_id))
+        except BrokerError:
+            log.warning("audit.export_not_enqueued", export=str(export_id))
+
+    transaction.on_commit(hand_over)
+
+
 @shared_task(name="audit.exports_resume")
 def exports_resume_task() -> int:
     """Enqueue the exports that no worker works on. Every minute, and at start."""
@@ -63,3 +83,18 @@ def exports_resume_task() -> int:
 def exports_purge_task() -> int:
     """Remove the files of exports whose time is over. Hourly."""
     return exports_purge(timezone.now())
+
+
+@shared_task(name="audit.streams_send")
+def streams_send_task() -> int:
+    """Have each stream that is due sent, one task each. Every two seconds."""
+    due = streams_due(timezone.now())
+    for stream_id in due:
+        stream_send_task.delay(str(stream_id))
+    return len(due)
+
+
+@shared_task(name="audit.stream_send")
+def stream_send_task(stream_id: str) -> int:
+    """Send one stream for a second."""
+    return stream_send(UUID(stream_id), at=timezone.now(), limit_s=SEND_S)

@@ -22,10 +22,10 @@ from apps.api.serializers.shared import ProblemSerializer
 from apps.api.views.parameters import ENVIRONMENT
 from apps.audit.exports import export_stream
 from apps.audit.filters import INSTANTS, LISTS, EntryFilters
+from apps.audit.formats import STREAMED
 from apps.audit.selectors import call_record, calls, entries
 
 LIMIT_TEXT = re.compile(r"[0-9]{1,9}")
-CONTENT_TYPES = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
 FILTERS = [
     ENVIRONMENT,
     *(
@@ -44,7 +44,7 @@ PAGING = [
     OpenApiParameter("before", OpenApiTypes.STR, description="Cursor from `newer`."),
     OpenApiParameter("limit", OpenApiTypes.INT, default=50, description="At most 500."),
 ]
-FORMAT = OpenApiParameter("as", OpenApiTypes.STR, enum=sorted(CONTENT_TYPES), default="jsonl")
+FORMAT = OpenApiParameter("as", OpenApiTypes.STR, enum=sorted(STREAMED), default="jsonl")
 
 
 def filters_of(request: Request) -> EntryFilters:
@@ -121,6 +121,6 @@ class Export(APIView):
         lines = export_stream(principal_of(request), filters=filters_of(request), format_name=wanted, at=timezone.now())
         return StreamingHttpResponse(
             lines,
-            content_type=CONTENT_TYPES[wanted],
+            content_type=STREAMED[wanted].media_type,
             headers={"Content-Disposition": f'attachment; filename="audit.{wanted}"', "Cache-Control": "no-store"},
         )

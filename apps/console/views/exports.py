@@ -1,22 +1,17 @@
 """Files of the ledger to take away: ask, watch, get."""
 
-import logging
 import uuid
 
-from django.db import transaction
 from django.http import FileResponse, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
-from kombu.exceptions import OperationalError
 
 from apps.accounts.access import Permission
 from apps.audit.exports import export_access, export_path, export_request
-from apps.audit.tasks import export_run_task
+from apps.audit.tasks import export_enqueue
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.views.audit import read_filters
-
-logger = logging.getLogger(__name__)
 
 
 @require_POST
@@ -26,18 +21,10 @@ def exports(request: ConsoleRequest) -> HttpResponse:
     at = timezone.now()
     filters = read_filters(request, QueryDict(request.POST.get("query", "")), at)
     export = export_request(request.user, filters=filters, format_name=request.POST.get("format", ""), at=at)
-    transaction.on_commit(lambda: _enqueue(str(export.pk)))
+    export_enqueue(export.pk)
     if not request.htmx:
         return redirect("audit")
     return render(request, "console/audit/_export.html", {"export": export})
-
-
-def _enqueue(export_id: str) -> None:
-    """Hand the file to a worker; when no broker answers, the task that resumes exports finds it within a minute."""
-    try:
-        export_run_task.delay(export_id)
-    except OperationalError:
-        logger.warning("the broker does not answer: export %s waits to be resumed", export_id)
 
 
 @require_safe
