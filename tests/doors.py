@@ -265,6 +265,7 @@ API: dict[str, dict[str, Need]] = {
     "api-audit-entries": {"GET": P.AUDIT_READ},
     "api-audit-report": {"GET": P.AUDIT_READ},
     "api-audit-export": {"GET": P.AUDIT_EXPORT},
+    "api-metrics": {"GET": P.METRICS_READ},
     "api-audit-exports": {"GET": P.AUDIT_EXPORT, "POST": P.AUDIT_EXPORT},
     "api-audit-export-detail": {"GET": P.AUDIT_EXPORT},
     "api-audit-export-cancel": {"POST": P.AUDIT_EXPORT},

@@ -27,7 +27,7 @@ class EntryFilters:
 
     Args:
         environment: slug.
-        kind: kinds of entries; ignored by lists of calls.
+        kind: kinds of entries; of calls those that have such an entry.
         status: of a call ("completed", "failed", "unknown", "denied", "expired", "awaiting_approval", "running"), or
             the entry's own.
         layer: key of the layer that decided; `rule` is the path of its rule.

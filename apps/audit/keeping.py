@@ -115,8 +115,10 @@ def columns_of(preference: ListPreference) -> tuple[str, ...]:
 
 def zone_of(preference: ListPreference) -> tzinfo:
     """Give the time zone in which to read; UTC where none was chosen, or the chosen one is gone."""
-    name = preference.time_zone
-    return ZoneInfo(name if name in available_timezones() else "UTC")
+    try:
+        return ZoneInfo(preference.time_zone or "UTC")
+    except (ValueError, OSError):
+        return ZoneInfo("UTC")
 
 
 def _told(by: User, verb: str, name: str, query: str) -> EntryDraft:

@@ -117,6 +117,13 @@ def calls_where(filters: EntryFilters) -> Where:
     """Select the one entry of each call that shows it in a list: its first, or where a status is asked its last."""
     where = _indexed(_common(filters), filters, OWN if filters.status else HEAD)
     _duration(where, filters, is_own=bool(filters.status))
+    if filters.kind:
+        since = "" if filters.since is None else " AND n.at >= %s"
+        where.add(
+            f"e.call_id IN (SELECT n.call_id FROM audit_entry AS n WHERE n.kind = ANY(%s){since})",
+            list(filters.kind),
+            *([] if filters.since is None else [filters.since]),
+        )
     if not filters.status:
         where.add(IS_HEAD)
         return where

@@ -244,7 +244,7 @@ def _page(where: Where, *, after: str, before: str, limit: int) -> tuple[list[_F
     has_older = has_more if not is_forward else True
     has_newer = has_more if is_forward else bool(after)
     oldest, newest = found[-1], found[0]
-    return found, _cursor_text(oldest) if has_older else None, _cursor_text(newest) if has_newer else None
+    return found, cursor_text(oldest) if has_older else None, cursor_text(newest) if has_newer else None
 
 
 def entries_found(where: Where, order: str, limit: int, cursor: str = "") -> list[_Found]:
@@ -290,7 +290,8 @@ def _found_near(where: Where, wanted: Wanted, order: str, limit: int, cursor: st
     )
 
 
-def _cursor_text(found: _Found) -> str:
+def cursor_text(found: _Found) -> str:
+    """Write the place of an entry as a cursor."""
     return base64.urlsafe_b64encode(f"{found[0].isoformat()}|{found[1].hex}".encode()).decode().rstrip("=")
 
 

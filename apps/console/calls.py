@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import Promise, cached_property
 from django.utils.text import Truncator
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from apps.audit.rows import CallRecord, EntryRow
 
 BRIEF_LIMIT = 160
+LIKE_LETTERS = 80
 RESULT_LIMIT = 20_000
 
 
@@ -124,11 +127,31 @@ class ShownCall:
 
     @property
     def is_today(self) -> bool:
-        return self.call.at.date() == timezone.now().date()
+        return timezone.localdate(self.call.at) == timezone.localdate()
 
     @property
     def layer_number(self) -> int | None:
         return layer_number(self.call.layer, self.dialect) if self.call.decision == "deny" else None
+
+    @property
+    def like_url(self) -> str:
+        """Where calls of this tool with the first words of this one are listed."""
+        query = {"span": "all", "tool": self.call.tool, "agent": self.call.agent, "text": self.brief[:LIKE_LETTERS]}
+        return f"{reverse('audit')}?{urlencode({name: value for name, value in query.items() if value})}"
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """What the plain columns of the list hold, by their names."""
+        call = self.call
+        return {
+            "layer": call.layer,
+            "rule": call.rule,
+            "session": call.session_key,
+            "channel": call.channel,
+            "sender": call.sender,
+            "actor": call.actor,
+            "trace": call.trace_id,
+        }
 
     @property
     def approver(self) -> str:

@@ -135,6 +135,12 @@ def session_named(session_id: UUID) -> Session | None:
     return Session.objects.select_related("environment").filter(pk=session_id).first()
 
 
+def session_with_key(environment: Environment, key: str) -> Session | None:
+    """Find a session by its key, or by a text that callers wrote for it; None where it is not known."""
+    found = Session.objects.filter(Q(key=key) | Q(spellings__contains=[key]), environment=environment)
+    return found.order_by("-last_call_at").first()
+
+
 def loop_state(session: Session) -> LoopState:
     """Say what repeats in a session, most often first."""
     if session.loops is None:

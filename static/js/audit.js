@@ -68,6 +68,11 @@
     find("#new-calls")?.replaceChildren();
   }
 
+  /* a choice is a search at once; words are one when they are sent: each search is recorded */
+  document.addEventListener("change", event => {
+    if (event.target.matches("#filters [data-submits]")) event.target.form.requestSubmit();
+  });
+
   /* dragging over the chart chooses a span */
   document.addEventListener("chart-zoom", event => {
     const url = new URL(location.href);
@@ -80,12 +85,27 @@
   });
 
   /* the socket says that the ledger grew; how much of it these filters select is the server's answer */
-  let asked = 0;
+  let asked = 0, tailing = null;
+  const tail = find("[data-tail]");
+  tail?.addEventListener("click", () => {
+    const on = tail.getAttribute("aria-pressed") !== "true";
+    tail.setAttribute("aria-pressed", String(on));
+    if (on) follow();
+  });
+  const isTailing = () => tail?.getAttribute("aria-pressed") === "true";
+  function follow() {
+    clearTimeout(tailing);
+    const list = find("#audit");
+    if (!isTailing() || !find("#new-calls")?.hasAttribute("data-first")) return;
+    const query = list.dataset.query;
+    htmx.ajax("GET", `${list.dataset.url}?${query ? `${query}&` : ""}look=${encodeURIComponent(list.dataset.look)}`, { target: "#audit", swap: "outerMorph" });
+  }
   document.body.addEventListener("live-state", event => { if (event.detail.state === "live") window.openclaw.send?.({ type: "watch" }); });
   document.body.addEventListener("audit-recorded", () => {
     const place = find("#new-calls");
     if (!place?.hasAttribute("data-first") || Date.now() - asked < 1000) return;
     asked = Date.now();
+    if (isTailing()) { clearTimeout(tailing); tailing = setTimeout(follow, 1000); return; }
     const query = find("#audit").dataset.query;
     htmx.ajax("GET", `${place.dataset.url}?${query ? `${query}&` : ""}newest=${encodeURIComponent(place.dataset.newest)}`, { target: "#new-calls", swap: "innerHTML" });
   });

@@ -13,12 +13,11 @@
   }
   const faded = (value, alpha) => value.replace("rgb(", "rgba(").replace(")", `, ${alpha})`);
   const charts = new Map();
-  const two = number => String(number).padStart(2, "0");
-  function moment(seconds, span) {
+  function moment(seconds, span, timeZone) {
     const at = new Date(seconds * 1000);
-    const clock = `${two(at.getUTCHours())}:${two(at.getUTCMinutes())}`;
-    if (span <= 600) return `${clock}:${two(at.getUTCSeconds())}`;
-    return span <= 2 * 86400 ? clock : new Intl.DateTimeFormat(document.documentElement.lang, { day: "numeric", month: "short", timeZone: "UTC" }).format(at);
+    if (span > 2 * 86400) return new Intl.DateTimeFormat(document.documentElement.lang, { day: "numeric", month: "short", timeZone }).format(at);
+    const clock = { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone };
+    return new Intl.DateTimeFormat("en-GB", span <= 600 ? { ...clock, second: "2-digit" } : clock).format(at);
   }
   function stacked(data) {
     const [times, ...parts] = data;
@@ -40,12 +39,12 @@
       : { stroke: colours[at], width: 1.75, fill: at ? undefined : faded(colours[at], 0.1), paths: uPlot.paths.linear(), points: { show: given.data[at + 1].filter(value => value !== null).length < 12, size: 5, fill: colours[at] } })];
     const options = {
       width: element.clientWidth, height: Number(element.dataset.h) || 150, series,
-      tzDate: seconds => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC"),
+      tzDate: seconds => uPlot.tzDate(new Date(seconds * 1000), given.timeZone || "Etc/UTC"),
       legend: { show: false }, padding: [8, 18, 0, 0],
       cursor: { y: false, points: { show: false }, drag: { x: element.hasAttribute("data-zoom"), y: false, setScale: false } },
       scales: { x: { range: () => [times[0] - step / 2, times[times.length - 1] + step / 2] }, y: { range: (_, low, high) => [0, Math.max(1, high * 1.12)] } },
       axes: [
-        { ...axis, size: 24, grid: { show: false }, values: (_, values) => values.map(value => moment(value, span)) },
+        { ...axis, size: 24, grid: { show: false }, values: (_, values) => values.map(value => moment(value, span, given.timeZone || "UTC")) },
         { ...axis, size: (_, values) => Math.max(44, 16 + 7 * Math.max(0, ...(values || []).map(value => String(value).length))), grid: { stroke: colour("--line"), width: 1 }, space: element.dataset.h < 140 ? 22 : 34,
           values: (_, values) => values.map(value => given.unit ? value + given.unit : value >= 1000 ? `${value / 1000}k` : value % 1 ? "" : value) },
       ],

@@ -173,11 +173,11 @@ def ago(value: datetime | None) -> str:
 
 @register.filter
 def instant(value: datetime | None) -> str:
-    """Write an instant in UTC to the millisecond: 14 Nov 2026, 14:18:41.208 UTC."""
+    """Write an instant to the millisecond, with its zone: 14 Nov 2026, 14:18:41.208 UTC."""
     if value is None:
         return "–"
-    at = value.astimezone(timezone.get_default_timezone())
-    return f"{date_format(at, _('j M Y, H:i:s'))}.{at.microsecond // 1000:03d} UTC"
+    at = timezone.localtime(value)
+    return f"{date_format(at, _('j M Y, H:i:s'))}.{at.microsecond // 1000:03d} {at:%Z}"
 
 
 @register.filter
@@ -189,7 +189,14 @@ def minute(value: datetime | None) -> str:
 @register.filter
 def clock(value: datetime) -> str:
     """Write the time of day: 14:18:41.208."""
-    return f"{value:%H:%M:%S}.{value.microsecond // 1000:03d}"
+    at = timezone.localtime(value)
+    return f"{at:%H:%M:%S}.{at.microsecond // 1000:03d}"
+
+
+@register.filter
+def percent(value: float) -> str:
+    """Write a share: 1.9 %."""
+    return _("%(number)s %%") % {"number": number_format(value * 100, 1)}
 
 
 @register.filter

@@ -1,17 +1,17 @@
 """The ledger: list of calls with the URL as its state, one call, what is new."""
 
+import dataclasses
+import json
 import uuid
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from django.core.signing import BadSignature, TimestampSigner
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.functional import Promise
-from django.utils.timezone import localtime
-from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from apps.accounts.access import Permission, may
@@ -19,11 +19,27 @@ from apps.approvals.selectors import approval_now
 from apps.audit.errors import FilterError
 from apps.audit.exports import exports_of
 from apps.audit.filters import EntryFilters
+from apps.audit.following import follow_lag
+from apps.audit.keeping import columns_of, filters_of, preference_of, zone_of
+from apps.audit.looks import look_record, search_record
 from apps.audit.pictures import calls_count, entry_facets, entry_histogram
 from apps.audit.rows import CallRecord
 from apps.audit.selectors import CallPage, call_record, calls
 from apps.audit.selectors import ledger_state as state_of_ledger
-from apps.console.calls import DEFAULT_SPAN, SPANS, STATUSES, ShownCall, since_of
+from apps.console.audit_list import (
+    COLUMN_LABELS,
+    bars_of,
+    chips_of,
+    choices_of,
+    columns_shown,
+    fields_of,
+    presets_of,
+    saved_of,
+    url_of,
+    zone_text,
+    zones,
+)
+from apps.console.calls import DEFAULT_SPAN, SPANS, ShownCall, since_of
 from apps.console.cards import Card
 from apps.console.charts import calls_chart
 from apps.console.gate import ConsoleRequest, gate
@@ -31,29 +47,9 @@ from apps.gateway.abandoned import OPEN
 
 LIMIT = 50
 NEW_LIMIT = 99
-CHOICES: dict[str, Promise] = {
-    "agent": _("Agent"),
-    "tool": _("Tool"),
-    "status": _("Status"),
-    "channel": _("Channel"),
-    "layer": _("Layer"),
-}
-CHIPS: dict[str, Promise] = CHOICES | {
-    "decision": _("Decision"),
-    "sender": _("Sender"),
-    "session_key": _("Session"),
-    "actor": _("Actor"),
-    "approval_id": _("Approval"),
-    "call_id": _("Call"),
-    "q": _("Search"),
-}
-PRESETS: tuple[tuple[Promise, str], ...] = (
-    (_("All calls"), ""),
-    (_("Commands"), "tool=exec"),
-    (_("Failed"), "status=failed&status=unknown"),
-    (_("Denied"), "status=denied"),
-    (_("Waiting"), "status=awaiting_approval"),
-)
+# Signs that a search is recorded already: its older pages and what is new in it are the same search.
+LOOKS = TimestampSigner(salt="audit.look")
+LOOK_S = 3600
 
 
 @require_safe
@@ -62,13 +58,20 @@ def audit(request: ConsoleRequest) -> HttpResponse:
     """The page, or its changing part when a filter, a chip or a cursor asked for it."""
     is_part = bool(request.htmx) and not request.htmx.history_restore_request
     template = "console/audit/_audit.html" if is_part else "console/audit/audit.html"
+    preference = preference_of(request.user)
+    with timezone.override(zone_of(preference)):
+        return _audit(request, template, preference, is_part=is_part)
+
+
+def _audit(request: ConsoleRequest, template: str, preference: Any, *, is_part: bool) -> HttpResponse:
     try:
-        context = _listing(request)
+        context = _listing(request, preference)
     except FilterError as error:
-        context = _basics(request) | {"error": error}
+        context = _basics(request, preference) | {"error": error}
         return render(request, template, context, status=422)
     if not is_part:
         context["ledger"] = state_of_ledger()
+        context["lag"] = follow_lag(timezone.now())
         context["exports"] = exports_of(request.user, limit=5) if context["may_export"] else []
         context |= _drawer(request, request.GET.get("call", ""))
     answer = render(request, template, context)
@@ -82,13 +85,13 @@ def _address(request: HttpRequest) -> str:
     for name in ("after", "before"):
         if request.GET.get(name):
             query[name] = request.GET[name]
-    return _url(query)
+    return url_of(query)
 
 
 def _query(request: HttpRequest) -> QueryDict:
     """The filters of the URL: without cursors, without the call in the drawer, without empty values."""
     query = request.GET.copy()
-    for name in ("after", "before", "call"):
+    for name in ("after", "before", "call", "look"):
         query.pop(name, None)
     for name in list(query):
         values = [value for value in query.getlist(name) if value]
@@ -105,31 +108,56 @@ def read_filters(request: ConsoleRequest, query: QueryDict, at: datetime) -> Ent
     Raises:
         FilterError: names each value that cannot be read.
     """
-    filters = EntryFilters.read(query)
+    filters = EntryFilters.read(_zoned(query))
     if filters.since is None and filters.until is None:
         filters = replace(filters, since=since_of(query.get("span", DEFAULT_SPAN), at))
     environment = request.environment.slug if request.environment else ""
     return replace(filters, environment=environment).with_search(query.get("q", ""))
 
 
-def _basics(request: ConsoleRequest) -> dict[str, Any]:
+def _zoned(query: QueryDict) -> QueryDict:
+    """Read an instant without a zone in the zone in which the person reads."""
+    zoned = query.copy()
+    for name in ("since", "until"):
+        try:
+            at = datetime.fromisoformat(query.get(name, ""))
+            if at.tzinfo is None and 2000 <= at.year <= 2200:
+                zoned[name] = timezone.make_aware(at).isoformat()
+        except ValueError:
+            continue  # the filters say what is wrong with it
+    return zoned
+
+
+def _basics(request: ConsoleRequest, preference: Any) -> dict[str, Any]:
     query = _query(request)
     span = query.get("span", DEFAULT_SPAN)
     return {
         "query": query,
         "encoded": query.urlencode(),
         "spans": [(value, label, value == span) for value, (label, _length) in SPANS.items()],
-        "chips": _chips(query),
-        "presets": _presets(query),
+        "chips": chips_of(query),
+        "fields": fields_of(query),
+        "presets": presets_of(query),
+        "saved": saved_of(
+            query, filters_of(request.user), request.user, may_manage=may(request.user, Permission.AUDIT_MANAGE)
+        ),
+        "columns": columns_shown(columns_of(preference)),
+        "all_columns": [(name, label, name in columns_of(preference)) for name, label in COLUMN_LABELS.items()],
+        "zones": zones(),
+        "zone": zone_text(zone_of(preference), timezone.now()),
+        "zone_name": preference.time_zone or "UTC",
         "may_export": may(request.user, Permission.AUDIT_EXPORT),
     }
 
 
-def _listing(request: ConsoleRequest) -> dict[str, Any]:
+def _listing(request: ConsoleRequest, preference: Any) -> dict[str, Any]:
     at = timezone.now()
-    context = _basics(request)
+    context = _basics(request, preference)
     query: QueryDict = context["query"]
     filters = read_filters(request, query, at)
+    look = f"{request.user.pk} {context['encoded']}"
+    if not _is_same_look(request, look):
+        search_record(request.user, filters)
     page = calls(filters, after=request.GET.get("after", ""), before=request.GET.get("before", ""), limit=LIMIT)
     histogram = entry_histogram(filters, at=at)
     facets = entry_facets(filters, at=at)
@@ -142,70 +170,24 @@ def _listing(request: ConsoleRequest) -> dict[str, Any]:
         "total": calls_count(filters),
         "histogram": histogram,
         "peak": max(histogram.buckets, key=lambda bucket: bucket.ran + bucket.denied + bucket.failed, default=None),
-        "chart": calls_chart(histogram),
-        "choices": _choices(query, facets),
+        "bars": bars_of(query, histogram),
+        "chart": calls_chart(histogram) | {"timeZone": context["zone_name"]},
+        "choices": choices_of(query, facets),
+        "facets": facets,
+        "look": LOOKS.sign(look).removeprefix(f"{look}:"),
         "current": request.GET.get("call", ""),
     }
 
 
+def _is_same_look(request: ConsoleRequest, look: str) -> bool:
+    try:
+        return LOOKS.unsign(f"{look}:{request.GET.get('look', '')}", max_age=LOOK_S) == look
+    except BadSignature:
+        return False
+
+
 def _newest_at(page: CallPage, at: datetime) -> str:
     return (page.rows[0].at if page.rows else at).isoformat()
-
-
-def _choices(query: QueryDict, facets: dict[str, Any]) -> list[dict[str, Any]]:
-    found = []
-    for name, label in CHOICES.items():
-        values = [(facet.value, facet.count, facet.value in query.getlist(name)) for facet in facets.get(name, ())]
-        missing = [value for value in query.getlist(name) if value not in {facet[0] for facet in values}]
-        options = [(value, None, True) for value in missing] + values
-        found.append({"name": name, "label": label, "options": options, "statuses": STATUSES})
-    return found
-
-
-def _chips(query: QueryDict) -> list[dict[str, Any]]:
-    """What is filtered, each with the URL that takes it away."""
-    chips = []
-    for name, label in CHIPS.items():
-        if name in query:
-            rest = query.copy()
-            del rest[name]
-            values = query.getlist(name)
-            shown = [
-                str(STATUSES[value].label) if name == "status" and value in STATUSES else value for value in values
-            ]
-            chips.append({"label": label, "value": ", ".join(shown), "url": _url(rest)})
-    if "since" in query or "until" in query:
-        rest = query.copy()
-        since, until = rest.pop("since", [""])[-1], rest.pop("until", [""])[-1]
-        chips.append({"label": _("Time"), "value": f"{_moment(since)} – {_moment(until)}", "url": _url(rest)})
-    return chips
-
-
-def _word(name: str, value: str) -> str:
-    return str(STATUSES[value].label) if name == "status" and value in STATUSES else value
-
-
-def _moment(text: str) -> str:
-    try:
-        return f"{localtime(datetime.fromisoformat(text)):%Y-%m-%d %H:%M:%S}" if text else ""
-    except ValueError:
-        return text
-
-
-def _presets(query: QueryDict) -> list[dict[str, Any]]:
-    time = {name: query.getlist(name) for name in ("span", "since", "until") if name in query}
-    presets = []
-    for label, text in PRESETS:
-        wanted = QueryDict(text, mutable=True)
-        for name, values in time.items():
-            wanted.setlist(name, values)
-        presets.append({"label": label, "url": _url(wanted), "is_current": dict(wanted.lists()) == dict(query.lists())})
-    return presets
-
-
-def _url(query: QueryDict) -> str:
-    encoded = query.urlencode()
-    return f"{reverse('audit')}?{encoded}" if encoded else reverse("audit")
 
 
 def _dialect(request: ConsoleRequest) -> str:
@@ -221,7 +203,24 @@ def _drawer(request: ConsoleRequest, shown: str) -> dict[str, Any]:
     slug = request.environment.slug if request.environment else ""
     if record is None or record.environment not in {slug, ""}:
         return {"shown": None}
-    return {"shown": ShownCall(record, dialect=_dialect(request)), "asked": _asked(request, record)}
+    look_record(request.user, environment=record.environment, call_id=record.id)
+    return {
+        "shown": ShownCall(record, dialect=_dialect(request)),
+        "asked": _asked(request, record),
+        **_copies(request, record),
+    }
+
+
+def _copies(request: ConsoleRequest, record: CallRecord) -> dict[str, str]:
+    """The call as JSON in plain letters, and the command that reads it from the API; a token is the reader's to put in."""
+    told = {field.name: getattr(record, field.name) for field in dataclasses.fields(record) if field.name != "entries"}
+    told |= {"id": record.shown_id, "approval_id": record.shown_approval_id}
+    url = request.build_absolute_uri(reverse("api-audit-call", args=[record.id]))
+    header = "Authorization: Bearer $OPENCLAW_ADMIN_TOKEN"
+    return {
+        "call_json": json.dumps(told, indent=2, default=str),
+        "curl": f'curl -H "{header}" {url}',
+    }
 
 
 def _asked(request: ConsoleRequest, record: CallRecord) -> Card | None:
@@ -240,14 +239,18 @@ def call(request: ConsoleRequest, call_id: uuid.UUID) -> HttpResponse:
     slug = request.environment.slug if request.environment else ""
     if record is None or record.environment not in {slug, ""}:
         raise Http404
+    look_record(request.user, environment=record.environment, call_id=record.id)
+    preference = preference_of(request.user)
     context = {
         "shown": ShownCall(record, dialect=_dialect(request)),
         "asked": _asked(request, record),
         "encoded": _query(request).urlencode(),
+        **_copies(request, record),
         "may_cancel": record.status in OPEN and may(request.user, Permission.CALLS_MAKE),
     }
     is_part = bool(request.htmx) and not request.htmx.history_restore_request
-    return render(request, "console/audit/_call.html" if is_part else "console/audit/call.html", context)
+    with timezone.override(zone_of(preference)):
+        return render(request, "console/audit/_call.html" if is_part else "console/audit/call.html", context)
 
 
 @require_safe
@@ -262,4 +265,4 @@ def new(request: ConsoleRequest) -> HttpResponse:
     except (ValueError, FilterError):
         return HttpResponse(status=204)
     number = max(0, counted.count - 1)  # the newest known call is one of them
-    return render(request, "console/audit/_new.html", {"number": number, "counted": counted, "url": _url(query)})
+    return render(request, "console/audit/_new.html", {"number": number, "counted": counted, "url": url_of(query)})
