@@ -2,8 +2,11 @@
 
 from django.urls import include, path
 
+from apps.api.views.metrics import Metrics
+
 urlpatterns = [
     path("api/v1/", include("apps.api.urls")),
+    path("metrics", Metrics.as_view(), name="api-metrics"),
     path("", include("apps.console.urls")),
 ]
 

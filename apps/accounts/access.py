@@ -20,6 +20,7 @@ class Permission(StrEnum):
     AUDIT_READ = "audit_read"
     AUDIT_EXPORT = "audit_export"
     AUDIT_MANAGE = "audit_manage"
+    METRICS_READ = "metrics_read"
     SESSIONS_MANAGE = "sessions_manage"
     USERS_MANAGE = "users_manage"
     TOKENS_MANAGE = "tokens_manage"

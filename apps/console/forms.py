@@ -122,6 +122,7 @@ SCOPES: tuple[tuple[str, Any], ...] = (
     (Permission.APPROVALS_RESOLVE, _("decide requests")),
     (Permission.AUDIT_READ, _("read the ledger")),
     (Permission.AUDIT_EXPORT, _("export the ledger")),
+    (Permission.METRICS_READ, _("read the figures of this installation at /metrics")),
     (Permission.AUDIT_MANAGE, _("keep, hold and erase records, and the keys of the ledger")),
     (Permission.SESSIONS_MANAGE, _("end sessions and set their budgets")),
     (Permission.CALLS_STOP, _("stop calls with the kill switch")),

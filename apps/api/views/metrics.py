@@ -1,0 +1,46 @@
+"""The figures of this installation, in the words of Prometheus."""
+
+from django.conf import settings
+from django.http import HttpResponse
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from prometheus_client import CollectorRegistry
+from prometheus_client.exposition import choose_encoder
+from rest_framework.exceptions import PermissionDenied
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from apps.accounts.access import Permission, may_environment
+from apps.api.metrics import Figures
+from apps.api.reading import principal_of
+
+
+class _AsAsked(BaseContentNegotiation):
+    """Leave it to the library what of its two spellings a scraper wants; errors stay JSON."""
+
+    def select_parser(self, request: Request, parsers: list[object]) -> object:  # noqa: ARG002 - of the framework
+        return parsers[0]
+
+    def select_renderer(
+        self,
+        request: Request,  # noqa: ARG002 - of the framework
+        renderers: list[BaseRenderer],
+        format_suffix: str | None = None,  # noqa: ARG002
+    ) -> tuple[BaseRenderer, str]:
+        return renderers[0], renderers[0].media_type
+
+
+class Metrics(APIView):
+    permissions = {"GET": Permission.METRICS_READ}
+    content_negotiation_class = _AsAsked
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request) -> HttpResponse:
+        if not may_environment(principal_of(request), ""):
+            raise PermissionDenied("these are figures of all environments; the token is for one")
+        registry = CollectorRegistry(auto_describe=False)
+        registry.register(Figures(timezone.now(), settings.VERSION))
+        encode, content_type = choose_encoder(request.headers.get("Accept", ""))
+        return HttpResponse(encode(registry), content_type=content_type, headers={"Cache-Control": "no-store"})
