@@ -1,8 +1,9 @@
 """The tables of a new database at once: what the migrations give to an empty one, written down.
 
 Django renders its models anew for each operation of each migration, which takes a new installation half a minute.
-`schema.sql` holds the statements themselves: a database without tables takes them as they are, and `migrate` finds its
-work done. A database with tables, or migrations other than those of the file, are migrated step by step.
+`schema.sql` holds the statements themselves: a database without tables takes them as they are, and `migrate` goes on
+with what the file does not know yet. A database with tables is migrated step by step, and so is an empty one when a
+migration of the file has changed since.
 """
 
 import hashlib
@@ -19,7 +20,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 PATH = Path(__file__).with_name("schema.sql")
-HEAD = "-- Made by `make schema`, not for editing, from the migrations with the digest "
+HEAD = "-- Made by `make schema` from these migrations, not for editing."
 END = "\n-- ;\n"
 DEFINITIONS = ("CREATE ", "ALTER ", "DROP ")
 HAS_NOTHING = """
@@ -30,27 +31,27 @@ SELECT NOT EXISTS (
 
 
 def schema_load(connection: BaseDatabaseWrapper) -> bool:
-    """Give an empty database its tables, and note every migration as applied.
+    """Give an empty database its tables, and note the migrations of the file as applied.
 
     Returns:
         False when the database holds something, or the file is of other migrations; then nothing was changed.
     """
-    loader = MigrationLoader(connection)
     head, *statements = _read()
-    if head != _head(loader) or not _is_empty(connection):
+    known, present = head.splitlines()[1:], set(_sources(MigrationLoader(connection)))
+    if not known or not present.issuperset(known) or not _is_empty(connection):
         return False
     with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
         recorder = MigrationRecorder(connection)
         recorder.ensure_schema()
         for statement in statements:
             cursor.execute(statement)
-        for app, name in _in_order(loader):
-            recorder.record_applied(app, name)
+        for line in known:
+            recorder.record_applied(*line.split()[1].split("."))
     return True
 
 
 def schema_is_current() -> bool:
-    """Say whether the file is of the migrations that this tree has."""
+    """Say whether the file is of all migrations that this tree has."""
     return _read()[0] == _head(MigrationLoader(None))
 
 
@@ -76,12 +77,16 @@ def _read() -> list[str]:
 
 
 def _head(loader: MigrationLoader) -> str:
-    """The digest covers each migration's source: one that was changed while it was young counts as another."""
-    digest = hashlib.sha256()
+    return "\n".join([HEAD, *_sources(loader)])
+
+
+def _sources(loader: MigrationLoader) -> list[str]:
+    """Name every migration with a digest of its source: one that was changed while it was young counts as another."""
+    lines = []
     for app, name in _in_order(loader):
         source = Path(str(import_module(loader.disk_migrations[app, name].__module__).__file__)).read_bytes()
-        digest.update(f"{app}.{name} {hashlib.sha256(source).hexdigest()}\n".encode())
-    return HEAD + digest.hexdigest()
+        lines.append(f"-- {app}.{name} {hashlib.sha256(source).hexdigest()[:16]}")
+    return lines
 
 
 def _in_order(loader: MigrationLoader) -> list[tuple[str, str]]:

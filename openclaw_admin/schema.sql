@@ -1,4 +1,85 @@
--- Made by `make schema`, not for editing, from the migrations with the digest cb40012733e679564dcffb6232fbf7c61ddee034f15026b7a69d9db1f3f16a19
+-- Made by `make schema` from these migrations, not for editing.
+-- accounts.0001_first 5682c2cb243594a3
+-- account.0001_initial 6f27ff6bdf57521a
+-- account.0002_email_max_length c956ab7a3c3660a1
+-- account.0003_alter_emailaddress_create_unique_verified_email 66b6f1939621bcfa
+-- account.0004_alter_emailaddress_drop_unique_email ebc6317e90c47d7a
+-- account.0005_emailaddress_idx_upper_email e7569f1662da1754
+-- account.0006_emailaddress_lower 54adb08cb3fba66b
+-- account.0007_emailaddress_idx_email 87fad70bfde8ae29
+-- account.0008_emailaddress_unique_primary_email_fixup 794bf875bdbef9c4
+-- account.0009_emailaddress_unique_primary_email 79762cfa7b1e1d7c
+-- pghistory.0001_initial 962e93fac9c07ea8
+-- pghistory.0002_aggregateevent 87d6dab2224912fe
+-- pghistory.0003_auto_20201023_1636 e504b9fff19d5726
+-- pghistory.0004_auto_20220906_1625 e56c9b8241ad6b33
+-- pghistory.0005_events_middlewareevents fbd7e3d4898c8d3e
+-- pghistory.0006_delete_aggregateevent 071f1fdacb5d72fc
+-- pghistory.0007_auto_20250421_0444 f949446b99175374
+-- registry.0001_first a741f59aabf35436
+-- registry.0002_discovery 483d55acb5cdc6fa
+-- registry.0003_optional_and_quarantine 52a00318fb1a41d5
+-- registry.0004_accepted_digests aed08983b47a49a1
+-- agent_sessions.0001_sessions_and_runs ffaf094dca36ee91
+-- registry.0005_own_tools b65326025b663480
+-- registry.0006_file_tools b6d99ed6b4216e49
+-- registry.0007_hooks c10d391c704ec1a0
+-- registry.0008_email_and_databases b62ba159f71379ea
+-- registry.0009_variables_of_commands e8ad8707f35c9be5
+-- registry.0010_browser 9e07f1b5d659cec6
+-- registry.0011_how_hooks_that_fail_are_taken 0e16656523039d18
+-- approvals.0001_requests_and_grants 17ece81c812640fb
+-- approvals.0002_states_bindings_and_repeats 2ff17f73f004da46
+-- approvals.0003_time_that_stands_still 2db7efe8356cf2b4
+-- approvals.0004_time_to_answer c7380517d5667f58
+-- approvals.0005_silence_that_allows 210ed761d730f102
+-- approvals.0006_who_may_answer f1a499fb63a123e4
+-- approvals.0007_parts_of_a_line a7e27a57a99d77a0
+-- approvals.0008_teams_and_escalation 25250cbece766a5d
+-- approvals.0009_similar_requests 91ee5096b9ebf987
+-- approvals.0010_storms 320bded22209a9c5
+-- audit.0001_append_only_ledger 39d4209e1cdd5ce5
+-- audit.0002_exports 1b1f25c39e003b07
+-- audit.0003_export_progress e8c984e814251d90
+-- audit.0004_content_of_format_2 baaa84bee0cbb545
+-- audit.0005_statements c805cbc288a7c8e9
+-- audit.0006_words_and_tallies 703ddda0394eb5c7
+-- audit.0007_checkpoints_and_witnesses aa76402d35707067
+-- audit.0008_exports_in_parts 17da881d924b9018
+-- audit.0009_saved_filters 32605698a59a1167
+-- audit.0010_streams 14780edfb487f0cf
+-- contenttypes.0001_initial 35ed8489a147e0b4
+-- contenttypes.0002_remove_content_type_name 7d36494075750f0e
+-- auth.0001_initial 845cff319606332f
+-- auth.0002_alter_permission_name_max_length feaf97e0e8f7d148
+-- auth.0003_alter_user_email_max_length 9d5657b4db9872dc
+-- auth.0004_alter_user_username_opts 9538db342c9a9bec
+-- auth.0005_alter_user_last_login_null 79f60a35dc000fdd
+-- auth.0006_require_contenttypes_0002 00cb16e3405f14b6
+-- auth.0007_alter_validators_add_error_messages 115db87dc327530f
+-- auth.0008_alter_user_username_max_length 02857f65f7d64814
+-- auth.0009_alter_user_last_name_max_length 19a89500e7f108a7
+-- auth.0010_alter_group_name_max_length 0963ed6498ac0b3a
+-- auth.0011_update_proxy_permissions 85a5dde708dc4b61
+-- auth.0012_alter_user_first_name_max_length 6cefbc9f80903763
+-- gateway.0001_call_slots 6f0d6f18f0d5cb91
+-- gateway.0002_async_calls b6fde0c590921133
+-- gateway.0003_call_progress 0614bb193db84a03
+-- gateway.0004_background_commands 113ef9857a58e2b5
+-- gateway.0005_ends_that_hooks_hear_of e2a61b88e48b1e12
+-- gateway.0006_programs_that_run_what_they_read 74bbd3f89b022800
+-- halts.0001_stops 44deaba13859ca30
+-- halts.0002_pauses 48e8e0a358855a19
+-- limits.0001_first 06381ab260c9a3e1
+-- notifications.0001_channels_and_deliveries 712e37c50f6d472b
+-- openclaw_gateways.0001_gateways_calls_and_alarms 06ad511eaaa7e744
+-- policies.0001_records 5f82134ad99b61fe
+-- policies.0002_snapshot_is_its_digest 7814603720e228c6
+-- policies.0003_permission_grants_and_content_filters 8d815ad0761cee34
+-- policies.0004_publication_holds_guards cc675bf210e632c0
+-- policies.0005_elevated_of_scopes 666733b6f60a308a
+-- policies.0006_elevated_out_of_the_rest 3d60187a3a43d01f
+-- sessions.0001_initial 2aa438e2393ee513
 -- ;
 CREATE TABLE "accounts_user" ("password" varchar(128) NOT NULL, "last_login" timestamp with time zone NULL, "id" uuid NOT NULL PRIMARY KEY, "username" varchar(64) NOT NULL UNIQUE, "display_name" varchar(100) NOT NULL, "role" varchar(16) NOT NULL, "is_active" boolean NOT NULL, "language" varchar(10) NOT NULL, "theme" varchar(8) NOT NULL, "created_at" timestamp with time zone NOT NULL, "created_by_id" uuid NULL)
 -- ;
@@ -1979,7 +2060,7 @@ ALTER TABLE "approvals_answerrule" ADD COLUMN "teams" varchar(64)[] DEFAULT '{}'
 -- ;
 ALTER TABLE "approvals_answerrule" ALTER COLUMN "teams" DROP DEFAULT
 -- ;
-ALTER TABLE "approvals_answerrule" ADD COLUMN "updated_at" timestamp with time zone DEFAULT '2026-11-23 21:07:21.508629+00:00'::timestamptz NOT NULL
+ALTER TABLE "approvals_answerrule" ADD COLUMN "updated_at" timestamp with time zone DEFAULT '2026-11-23 21:11:32.601557+00:00'::timestamptz NOT NULL
 -- ;
 ALTER TABLE "approvals_answerrule" ALTER COLUMN "updated_at" DROP DEFAULT
 -- ;
@@ -2187,7 +2268,7 @@ CREATE INDEX "audit_export_requested_by_id_b1eb06ef" ON "audit_export" ("request
 -- ;
 CREATE INDEX "audit_export_state" ON "audit_export" ("state", "expires_at")
 -- ;
-ALTER TABLE "audit_export" ADD COLUMN "touched_at" timestamp with time zone DEFAULT '2026-11-23 21:07:25.540623+00:00'::timestamptz NOT NULL
+ALTER TABLE "audit_export" ADD COLUMN "touched_at" timestamp with time zone DEFAULT '2026-11-23 21:11:35.188561+00:00'::timestamptz NOT NULL
 -- ;
 ALTER TABLE "audit_export" ALTER COLUMN "touched_at" DROP DEFAULT
 -- ;
