@@ -51,6 +51,7 @@ SECRET_KEY = _secret_key()
 SEAL_KEY = env.secret("OPENCLAW_ADMIN_SEAL_KEY")
 SIGNING_KEY = env.secret("OPENCLAW_ADMIN_SIGNING_KEY")
 AUDIT_KEY = env.secret("OPENCLAW_ADMIN_AUDIT_KEY")
+WITNESS_DIR = Path(env.text("AUDIT_WITNESS_DIR", str(VAR_DIR / "witnesses")))
 
 
 # What tool files may say as ${NAME}; everything else there stands for a secret of its source.
@@ -262,6 +263,8 @@ CELERY_BEAT_SCHEDULE = {
         "audit.sweep_orphans": 5.0,
         "audit.follow": 2.0,
         "audit.checkpoint": 60.0,
+        "audit.witnesses_tell": 10.0,
+        "audit.verifications": 60.0,
         "audit.exports_resume": 60.0,
         "audit.exports_purge": 3600.0,
         "audit.streams_send": 2.0,

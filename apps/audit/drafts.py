@@ -37,6 +37,8 @@ class EntryKind(StrEnum):
     EXPORT = "export"
     SEARCH = "search"
     STREAM_CHANGE = "stream_change"
+    VERIFICATION = "verification"
+    WITNESS_CHANGE = "witness_change"
     USER_CHANGE = "user_change"
     IMPORT = "import"
     TOOL_CHANGE = "tool_change"

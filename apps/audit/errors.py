@@ -79,3 +79,25 @@ class SavedFilterNotFoundError(AuditError):
     """No saved search with this id is this person's to remove."""
 
     code = "saved_filter_not_found"
+
+
+class VerificationNotFoundError(AuditError):
+    """No verification with this id."""
+
+    code = "verification_not_found"
+
+
+class WitnessNotFoundError(AuditError):
+    """No witness with this name, or no such answer of it."""
+
+    code = "witness_not_found"
+
+
+class WitnessInvalidError(AuditError):
+    """A witness that cannot be kept as it is; `details` names each mistake as `{"path", "code", "message"}`."""
+
+    code = "witness_invalid"
+
+    def __init__(self, details: list[dict[str, str]]) -> None:
+        super().__init__("; ".join(item["message"] for item in details))
+        self.details = details

@@ -14,6 +14,8 @@ from apps.audit.exports import export_is_open, exports_purge, exports_unfinished
 from apps.audit.following import NEAR, follow
 from apps.audit.services import partitions_ensure, sweep_orphans
 from apps.audit.streaming.sending import stream_send, streams_due
+from apps.audit.verification_runs import verification_due, verification_start, verifications_unfinished
+from apps.audit.witnesses import witness_tell, witnesses_due
 
 FOLLOW_S = 1.5
 
@@ -41,6 +43,37 @@ def follow_task() -> int:
 def checkpoint_task() -> int:
     """Sign the heads of the chains that moved. Every minute."""
     return len(checkpoints_make())
+
+
+@shared_task(name="audit.witnesses_tell")
+def witnesses_tell_task() -> int:
+    """Have each witness that is behind told, one task each. Every ten seconds."""
+    due = witnesses_due(timezone.now())
+    for witness_id in due:
+        witness_tell_task.delay(str(witness_id))
+    return len(due)
+
+
+@shared_task(name="audit.witness_tell")
+def witness_tell_task(witness_id: str) -> int:
+    """Tell one witness what it has not heard of."""
+    return witness_tell(UUID(witness_id), at=timezone.now())
+
+
+@shared_task(name="audit.verifications")
+def verifications_task() -> int:
+    """Begin the walk of the day when it is due, and those that nobody works on. Every minute."""
+    verification_due(timezone.now())
+    unfinished = verifications_unfinished(timezone.now())
+    for run_id in unfinished:
+        verification_start(run_id)
+    return len(unfinished)
+
+
+@shared_task(name="audit.verification")
+def verification_task(run_id: str) -> None:
+    """Begin one walk."""
+    verification_start(UUID(run_id))
 
 
 @shared_task(name="audit.partitions_ensure")
