@@ -28,9 +28,18 @@ RULE_FIELDS: Final = (
 DEPUTY_LONGEST: Final = timedelta(days=90)
 
 
+def environment_asking(slug: str) -> Environment | None:
+    """Find an environment together with how long its people have: what every request begins with."""
+    return Environment.objects.select_related("answer_policy").filter(slug=slug).order_by().first()
+
+
 def answer_policy(environment: Environment) -> AnswerPolicy:
     """Give how long people of an environment have, also where nobody has said so yet."""
-    return AnswerPolicy.objects.filter(environment=environment).first() or AnswerPolicy(environment=environment)
+    if AnswerPolicy.environment.field.remote_field.is_cached(environment):  # it was read together with it
+        found = getattr(environment, "answer_policy", None)
+    else:
+        found = AnswerPolicy.objects.filter(environment=environment).first()
+    return found or AnswerPolicy(environment=environment)
 
 
 def answer_policy_save(

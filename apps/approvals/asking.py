@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from apps.approvals.answering import answer_policy
 from apps.approvals.drafts import ApprovalDraft
 from apps.approvals.history import history_hints
-from apps.approvals.models import AnswerPolicy, Approval
+from apps.approvals.models import Approval
 from apps.approvals.sealing import action_digest, sealed_action, unsealed_action
 from apps.approvals.segments import shown_line, shown_piece
 from apps.approvals.shapes import shape_digest
@@ -22,7 +23,7 @@ NAMES = frozenset({"call_id", "trace_id", "run", "snapshot", "warnings", "hook_c
 
 def usual_wait_s(environment: Environment) -> float:
     """Tell how long people of an environment have to answer, in seconds."""
-    own = AnswerPolicy.objects.filter(environment=environment).values_list("wait_s", flat=True).first()
+    own = answer_policy(environment).wait_s
     return TIMEOUT_S[environment.dialect] if own is None else own
 
 

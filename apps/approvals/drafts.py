@@ -9,6 +9,7 @@ from apps.approvals.models import Approval
 from apps.approvals.states import Decision
 from apps.audit.drafts import EntryDecision
 from apps.firewall.engine.exec_policy import Part
+from apps.firewall.identifiers import new_id
 from apps.registry.models import Environment
 
 
@@ -19,6 +20,7 @@ class ApprovalDraft:
     Args:
         action: the JSON value that will run (tool, params, argv, real path, cwd, env keys, agent, session …); sealed
             as it is, and bound by SHA-256 over its canonical form.
+        approval_id: of the new request, so that whoever asks can wait for it before it is there.
         kind: "exec" or "tool".
         command, argv, params: as the agent sent them; a masked copy is kept for showing.
         resolved_path: real path of the binary, for the grant that "always" would make.
@@ -40,6 +42,7 @@ class ApprovalDraft:
     kind: str
     tool: str
     action: Mapping[str, Any]
+    approval_id: UUID = field(default_factory=new_id)
     agent: str = ""
     session_key: str = ""
     channel: str = ""

@@ -1,12 +1,12 @@
 """Hints for the person who is asked that only the past can give, each with its evidence: a count and the last time."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
 from apps.approvals.drafts import ApprovalDraft
-from apps.audit.history import PastCommand, past_commands, sender_is_known
+from apps.audit.history import PastLines, past_lines, sender_is_known
 
 HOSTS_LIMIT: Final = 5
 TEXT_LIMIT: Final = 120
@@ -29,26 +29,30 @@ def history_hints(draft: ApprovalDraft, *, command: str, evidence: Sequence[Hint
 def _of_the_line(draft: ApprovalDraft, command: str, evidence: Sequence[Hint], at: datetime) -> list[Hint]:
     if not draft.agent or not command.strip():
         return []
-    past = past_commands(
-        environment=draft.environment.slug, agent=draft.agent, tool=draft.tool, until=at, apart_from=draft.call_id
+    named = [str(item["text"]) for item in evidence if item.get("code") == "network" and "." in str(item.get("text"))]
+    hosts = list(dict.fromkeys(named))[:HOSTS_LIMIT]
+    past = past_lines(
+        environment=draft.environment.slug,
+        agent=draft.agent,
+        tool=draft.tool,
+        until=at,
+        apart_from=draft.call_id,
+        line=command,
+        holding=hosts,
     )
-    hosts = [str(item["text"]) for item in evidence if item.get("code") == "network" and "." in str(item.get("text"))]
-    found = [_host(past, host) for host in list(dict.fromkeys(hosts))[:HOSTS_LIMIT]]
-    return [*found, *_shape(past, shape_of(command))]
+    return [*(_host(past, host) for host in hosts), _shape(past, shape_of(command))]
 
 
-def _host(past: Sequence[PastCommand], host: str) -> Hint:
+def _host(past: PastLines, host: str) -> Hint:
     names = re.compile(rf"(?<![\w.-]){re.escape(host)}(?![\w-])", re.IGNORECASE)
-    seen = _those(past, lambda line: names.search(line) is not None)
-    return _told("host_seen", host, seen) if seen else {"code": "host_new", "text": host}
+    seen = [each for each in past.holding if names.search(each.command)]
+    return _told("host_seen", host, len(seen), seen[0].at) if seen else {"code": "host_new", "text": host}
 
 
-def _shape(past: Sequence[PastCommand], shape: str) -> list[Hint]:
-    alike = _those(past, lambda line: shape_of(line) == shape)
-    denied = [each for each in alike if each.is_denied]
-    if denied:
-        return [_told("shape_denied", shape, denied) | {"of": len(alike)}]
-    return [_told("shape_seen", shape, alike)] if alike else [{"code": "shape_new", "text": shape}]
+def _shape(past: PastLines, shape: str) -> Hint:
+    if past.denied:
+        return _told("shape_denied", shape, past.denied, past.denied_last) | {"of": past.alike}
+    return _told("shape_seen", shape, past.alike, past.last) if past.alike else {"code": "shape_new", "text": shape}
 
 
 def shape_of(command: str) -> str:
@@ -69,9 +73,5 @@ def _of_the_sender(draft: ApprovalDraft, at: datetime) -> list[Hint]:
     return [{"code": "sender_new", "text": (draft.sender_name or draft.sender)[:TEXT_LIMIT]}]
 
 
-def _those(past: Sequence[PastCommand], fits: Callable[[str], bool]) -> list[PastCommand]:
-    return [each for each in past if fits(each.command)]
-
-
-def _told(code: str, text: str, seen: Sequence[PastCommand]) -> Hint:
-    return {"code": code, "text": text, "count": len(seen), "last": seen[0].at.isoformat()}
+def _told(code: str, text: str, count: int, last: datetime | None) -> Hint:
+    return {"code": code, "text": text, "count": count, "last": None if last is None else last.isoformat()}

@@ -62,11 +62,11 @@ def approval_request(draft: ApprovalDraft, *, at: datetime, timeout_s: float | N
         ApprovalPendingError: the program's own id names a request that waits for something else.
         AuditUnavailableError: the ledger refuses; nothing was asked.
     """
-    for _ in range(TRIES):
+    for number in range(TRIES):
         try:
             with transaction.atomic():
-                return _own(draft) or _ask(draft, at, timeout_s)
-        except IntegrityError:  # another process asked the same in this moment: join it
+                return _ask(draft, at, timeout_s) if number == 0 else _own(draft) or _ask(draft, at, timeout_s)
+        except IntegrityError:  # this call asked before, or another process asked the same in this moment: join it
             continue
     raise ActionChangedError("the same is asked over and over in this moment: try again")
 
@@ -80,6 +80,9 @@ def _own(draft: ApprovalDraft) -> Approval | None:
 
 def _ask(draft: ApprovalDraft, at: datetime, timeout_s: float | None) -> Approval:
     older = _waiting(draft)
+    own = None if older is None else _own(draft)
+    if own is not None:
+        return own
     told = []
     if older is not None and not rules.is_in_time(older, at):
         told.append(_expire(older, at))
@@ -90,7 +93,7 @@ def _ask(draft: ApprovalDraft, at: datetime, timeout_s: float | None) -> Approva
         if draft.given_id:
             raise ApprovalPendingError("a request with this id waits already, for something else")
         told.append(_supersede(older, REPEATED.format(", ".join(changed)), at))
-    approval = Approval(call_id=draft.call_id, **row_values(draft, at, timeout_s))
+    approval = Approval(pk=draft.approval_id, call_id=draft.call_id, **row_values(draft, at, timeout_s))
     approval.save(force_insert=True)
     if older is not None and older.state == State.SUPERSEDED:
         older.superseded_by = approval

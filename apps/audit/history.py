@@ -2,9 +2,10 @@
 
 # ruff: noqa: S608 - statements are put together from constants of ours; every value is a parameter
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.db import connection
@@ -16,6 +17,24 @@ LINE_READ: Final = 2000
 SPAN: Final = timedelta(days=90)
 
 
+RECENT: Final = (
+    "SELECT at, id, call_id, kind, status, environment, tool FROM audit_entry"
+    " WHERE agent = %s AND at >= %s AND at < %s ORDER BY at DESC, id DESC LIMIT %s"
+)
+PAST: Final = (
+    f"SELECT min(e.at) AS began, max(left(c.params ->> 'command', {LINE_READ})) AS command,"
+    f" bool_or({DENIED}) AS is_denied FROM ({RECENT}) AS e"
+    " LEFT JOIN audit_content AS c ON c.at = e.at AND jsonb_typeof(c.params) = 'object'"
+    " AND c.entry_id = CASE WHEN e.kind <> 'approval_answered' THEN e.id END"  # an answer repeats no params
+    " WHERE e.environment = %s AND e.tool = %s AND e.call_id <> %s GROUP BY e.call_id"
+)
+SHAPE: Final = (
+    "concat_ws(' ', substring({0} from '^\\s*(\\S+)'),"
+    " substring({0} from '^\\s*\\S+\\s+([a-z]{{1,24}}(?:-[a-z]{{1,24}}){{0,3}})(?!\\S)'))"
+)
+"""The program of a line, and the verb that follows where one does."""
+
+
 @dataclass(frozen=True, slots=True)
 class PastCommand:
     """One earlier call: the command, masked, and whether it was refused."""
@@ -25,24 +44,53 @@ class PastCommand:
     is_denied: bool
 
 
-def past_commands(*, environment: str, agent: str, tool: str, until: datetime, apart_from: UUID) -> list[PastCommand]:
-    """List the agent's earlier commands, newest first, as far as its last 1,000 entries of 90 days hold them.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastLines:
+    """An agent's earlier lines of one shape, counted, and those that hold one of some texts, newest first.
 
-    Of a longer line the first 2,000 characters.
+    `last` and `denied_last` are when the newest of them began, and the newest that was refused.
     """
-    recent = (
-        "SELECT at, id, call_id, kind, status, environment, tool FROM audit_entry"
-        " WHERE agent = %s AND at >= %s AND at < %s ORDER BY at DESC, id DESC LIMIT %s"
-    )
+
+    alike: int = 0
+    denied: int = 0
+    last: datetime | None = None
+    denied_last: datetime | None = None
+    holding: tuple[PastCommand, ...] = ()
+
+
+def past_lines(
+    *, environment: str, agent: str, tool: str, until: datetime, apart_from: UUID, line: str, holding: Sequence[str]
+) -> PastLines:
+    """Look through the agent's earlier commands, as far as its last 1,000 entries of 90 days hold them.
+
+    Of a longer line the first 2,000 characters count.
+
+    Args:
+        line: those of its shape (its program, and the verb that follows where one does) are counted.
+        holding: texts; a line counts whatever the case of its letters.
+    """
+    alike = f"{SHAPE.format('command')} = {SHAPE.format('left(%s, ' + str(LINE_READ) + ')')}"
     statement = (
-        f"SELECT min(e.at) AS began, max(left(c.params ->> 'command', {LINE_READ})), bool_or({DENIED})"
-        f" FROM ({recent}) AS e"
-        " LEFT JOIN audit_content AS c ON c.at = e.at AND c.entry_id = e.id AND jsonb_typeof(c.params) = 'object'"
-        " WHERE e.environment = %s AND e.tool = %s AND e.call_id <> %s GROUP BY e.call_id ORDER BY began DESC"
+        f"WITH past AS MATERIALIZED ({PAST})"
+        f" SELECT NULL, is_denied, count(*), max(began) FROM past WHERE {alike} GROUP BY is_denied"
     )
+    values: list[Any] = [agent, until - SPAN, until, ENTRIES_READ, environment, tool, apart_from, line, line]
+    if holding:
+        found = "EXISTS (SELECT FROM unnest(%s::text[]) AS text WHERE strpos(lower(command), lower(text)) > 0)"
+        statement += f" UNION ALL SELECT command, is_denied, 1, began FROM past WHERE {found} ORDER BY 4 DESC"
+        values.append(list(holding))
     with connection.cursor() as cursor:
-        cursor.execute(statement, [agent, until - SPAN, until, ENTRIES_READ, environment, tool, apart_from])
-        return [PastCommand(at, command, is_denied) for at, command, is_denied in cursor.fetchall() if command]
+        cursor.execute(statement, values)
+        rows = cursor.fetchall()
+    counted = {is_denied: (count, last) for command, is_denied, count, last in rows if command is None}
+    (others, other_last), (denied, denied_last) = (counted.get(each, (0, None)) for each in (False, True))
+    return PastLines(
+        alike=others + denied,
+        denied=denied,
+        last=max((at for at in (other_last, denied_last) if at is not None), default=None),
+        denied_last=denied_last,
+        holding=tuple(PastCommand(at, command, is_denied) for command, is_denied, _, at in rows if command is not None),
+    )
 
 
 def sender_is_known(*, environment: str, channel: str, sender: str, until: datetime, apart_from: UUID) -> bool:

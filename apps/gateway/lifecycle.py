@@ -23,6 +23,7 @@ from apps.gateway.live import LiveSnapshots
 from apps.gateway.queue.callbacks import Callbacks
 from apps.gateway.queue.cancelling import ASKED as CANCEL_ASKED
 from apps.gateway.queue.taking import Taker
+from apps.gateway.requests import LiveRequests
 from apps.gateway.reviewing import Reviewer
 from apps.gateway.rpc.telling import Listeners
 from apps.gateway.tokens import Tokens
@@ -72,10 +73,14 @@ class Gateway:
     is_worker: bool = False
     sessions: McpSessions = field(default_factory=McpSessions)
     listings: Listings = field(default_factory=Listings)
-    listeners: Listeners = field(default_factory=Listeners)
+    requests: LiveRequests = field(default_factory=LiveRequests)
+    listeners: Listeners = field(init=False)
     unsubscribe: Callable[[], None] = lambda: None
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
+
+    def __post_init__(self) -> None:
+        self.listeners = Listeners(self.requests)
 
 
 _gateway: Gateway | None = None
@@ -159,6 +164,7 @@ def hear(notice: Notice) -> None:
     current = _gateway
     if current is None:
         return
+    current.requests.hear(notice)
     current.listeners.hear(notice)
     if notice.kind == RECONNECTED or notice.kind.startswith(PEOPLE):
         current.tokens.forget()
@@ -181,11 +187,19 @@ def hear(notice: Notice) -> None:
     if notice.kind == SESSION_ENDED:
         closing = connections_end(notice.id, current.sessions)
         current.desk.background(_logged(closing, "end of a session's connections"))
-    if notice.kind in {"approval.resolved", CALL_UNTOLD} and not current.is_worker:
+    if notice.kind == CALL_UNTOLD and not current.is_worker:
         current.desk.background(_logged(untold_tell(current.hooks), "ends of calls for hooks"))
     if notice.kind == "approval.resolved" and not current.is_worker:
-        with contextlib.suppress(ValueError):
-            current.desk.background(current.desk.run_allowed(UUID(notice.id)))
+        current.desk.background(_logged(_answered(current, notice.id), "answer"))
+
+
+async def _answered(current: Gateway, identifier: str) -> None:
+    """Do what follows from an answer here: nothing where whoever asked runs the action itself."""
+    with contextlib.suppress(ValueError):
+        approval = await current.requests.now(UUID(identifier))
+        if approval is not None and approval.runs_here:
+            current.desk.background(_logged(untold_tell(current.hooks), "ends of calls for hooks"))
+            await current.desk.run_allowed(approval.pk)
 
 
 async def _poll(current: Gateway) -> None:

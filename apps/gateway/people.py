@@ -1,6 +1,6 @@
 """Fills the port `Approvals`: what calls ask of people, and what people said once for all."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
+from apps.approvals.answering import environment_asking
 from apps.approvals.asking import usual_wait_s
 from apps.approvals.drafts import ApprovalDraft
 from apps.approvals.grants import grant_used
@@ -61,13 +62,13 @@ def entry_decision(judgement: Judgement) -> EntryDecision:
     )
 
 
-def environment_named(slug: str) -> Environment:
+def environment_named(slug: str, *, find: Callable[[str], Environment | None] = environment_find) -> Environment:
     """Find the environment of a call.
 
     Raises:
         RegistryError: there is none.
     """
-    environment = environment_find(slug)
+    environment = find(slug)
     if environment is None:
         raise RegistryError(f"no environment named `{slug}`")
     return environment
@@ -108,9 +109,10 @@ def _use(grant: StandingGrant, call: Call) -> None:
 
 
 def _ask(request: ApprovalRequest) -> Asked:
-    _check_pause(request.call)
+    environment = environment_named(request.call.environment, find=environment_asking)
+    _check_pause(environment, request.call)
     wish = request.wish
-    draft = _draft(request)
+    draft = _draft(environment, request)
     if request.verdict is not None:
         draft = _with_command(draft, request, request.verdict)
     if wish is not None:
@@ -127,9 +129,9 @@ def _ask(request: ApprovalRequest) -> Asked:
     return Asked(id=approval.pk, expires_at=approval.expires_at, call_id=approval.call_id)
 
 
-def _check_pause(call: Call) -> None:
+def _check_pause(environment: Environment, call: Call) -> None:
     """Ask nobody for an agent that people denied too often: nothing of it waits, and it hears so at once."""
-    pause = storm_pause(environment_named(call.environment), call.agent, at=timezone.now())
+    pause = storm_pause(environment, call.agent, at=timezone.now())
     if pause is not None:
         message = pause_told(pause)
         judgement = Judgement(verdict="deny", layer=LAYER, rule=f"agent:{pause.name}", reason=message)
@@ -145,10 +147,10 @@ def _for_host(draft: ApprovalDraft, host: Host, timeout_s: float | None) -> tupl
     return replace(draft, question=None), min(usual_s, max(1.0, host.wait_s - HOST_MARGIN_S))
 
 
-def _draft(request: ApprovalRequest) -> ApprovalDraft:
+def _draft(environment: Environment, request: ApprovalRequest) -> ApprovalDraft:
     call, action = request.call, request.action
     return ApprovalDraft(
-        environment=environment_named(call.environment),
+        environment=environment,
         call_id=call.id,
         kind="tool",
         tool=action.tool,

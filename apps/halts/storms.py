@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Final
 
-from django.db.models import Max
+from django.db import connection
 
 from apps.approvals.answering import answer_policy
 from apps.approvals.storming import agents_denied, is_storm
@@ -23,18 +23,29 @@ def storm_pause(environment: Environment, agent: str, *, at: datetime) -> Halt |
     if not agent:
         return None
     name = name_kept(environment, Scope.AGENT, agent)
+    is_paused, since = _stood(environment, name)
     of_agent = Halt.objects.filter(environment=environment, scope=Scope.AGENT, name=name)
-    pause = of_agent.filter(state=State.PAUSED).first()
-    if pause is not None:
-        return pause
-    since = of_agent.filter(state=State.LIFTED).aggregate(at=Max("lifted_at"))["at"]
-    if not is_storm(environment, agent, at=at, since=since):
-        return None
+    if is_paused:
+        return of_agent.filter(state=State.PAUSED).first()
     policy = answer_policy(environment)
+    if not is_storm(policy, agent, at=at, since=since):
+        return None
     try:
         return halt_pause(environment, agent=name, denials=policy.storm_denials, minutes=policy.storm_minutes, at=at)
     except HaltExistsError:  # somebody else placed it in this moment, or people stopped the agent themselves
         return of_agent.filter(state=State.PAUSED).first()
+
+
+def _stood(environment: Environment, name: str) -> tuple[bool, datetime | None]:
+    """Say whether an agent is paused, and when something that held it was lifted last. Asked before every request."""
+    statement = (
+        "SELECT bool_or(state = %s), max(lifted_at) FILTER (WHERE state = %s) FROM halts_halt"
+        " WHERE environment_id = %s AND scope = %s AND name = %s"
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [State.PAUSED.value, State.LIFTED.value, environment.pk, Scope.AGENT.value, name])
+        is_paused, since = cursor.fetchone()
+    return bool(is_paused), since
 
 
 def told(pause: Halt) -> str:

@@ -1,5 +1,6 @@
 """Requests to a person, and the answers."""
 
+from functools import cache
 from typing import Any, ClassVar
 
 from drf_spectacular.utils import extend_schema_field
@@ -32,6 +33,17 @@ class ApprovalSerializer(serializers.ModelSerializer[Approval]):
             "snapshot_digest", "trace_id", "decisions", "requested_at", "expires_at", "decided_by", "decided_at",
             "decision_reason", "scope", "escalated_at", "escalated_to",
         ]  # fmt: skip
+
+
+@cache
+def _reader() -> ApprovalSerializer:
+    return ApprovalSerializer()
+
+
+def approval_shown(approval: Approval) -> dict[str, Any]:
+    """Write one request as `ApprovalSerializer` does, whose fields are put together once and not for each answer."""
+    shown: dict[str, Any] = _reader().to_representation(approval)
+    return shown
 
 
 class AnswerPolicySerializer(serializers.ModelSerializer[AnswerPolicy]):

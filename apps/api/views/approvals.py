@@ -14,6 +14,7 @@ from apps.api.scope import environment_of
 from apps.api.serializers.approvals import (
     ApprovalSerializer,
     ResolveSerializer,
+    approval_shown,
 )
 from apps.api.serializers.shared import ProblemSerializer
 from apps.api.views.parameters import ENVIRONMENT, STATE
@@ -53,7 +54,7 @@ class ApprovalDetail(APIView):
         responses={200: ApprovalSerializer, 404: ProblemSerializer},
     )
     def get(self, request: Request, approval_id: UUID) -> Response:
-        return Response(ApprovalSerializer(approval_access(principal_of(request), approval_id)).data)
+        return Response(approval_shown(approval_access(principal_of(request), approval_id)))
 
 
 class ApprovalResolve(APIView):
@@ -78,4 +79,4 @@ class ApprovalResolve(APIView):
             reason=wanted["reason"],
             scope=GrantScope(**scope) if scope else None,
         )
-        return Response(ApprovalSerializer(approval).data)
+        return Response(approval_shown(approval))

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
+from apps.approvals.answering import environment_asking
 from apps.approvals.drafts import ApprovalDraft
 from apps.approvals.models import WAIT_LEAST_S, WAIT_MOST_S
 from apps.approvals.selectors import BY_PROGRAMS
@@ -97,7 +99,7 @@ def read_wanted(current: Gateway, grant: TokenGrant, params: Mapping[str, Any]) 
     )
 
 
-def draft_of(wanted: Wanted, grant: TokenGrant, *, trace_id: str) -> ApprovalDraft:
+def draft_of(wanted: Wanted, grant: TokenGrant, *, approval_id: UUID, trace_id: str) -> ApprovalDraft:
     """Draft the request; only whoever asked can run it, so nothing is remembered beyond one answer."""
     line = read_line(wanted.command)
     hints = risk_hints(line, workspace=wanted.cwd or "/")
@@ -119,8 +121,9 @@ def draft_of(wanted: Wanted, grant: TokenGrant, *, trace_id: str) -> ApprovalDra
         "snapshot": wanted.snapshot.digest,
     }
     return ApprovalDraft(
-        environment=environment_named(wanted.environment),
+        environment=environment_named(wanted.environment, find=environment_asking),
         call_id=new_id(),
+        approval_id=approval_id,
         kind="exec",
         tool=TOOL,
         action=action,

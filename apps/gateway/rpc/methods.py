@@ -18,12 +18,13 @@ from apps.approvals.models import Approval
 from apps.approvals.selectors import approval_of_given_id, approvals_pending
 from apps.approvals.services import approval_request, approval_resolve, approvals_expire
 from apps.events.waiters import waiters
-from apps.firewall.identifiers import read_id
+from apps.firewall.identifiers import new_id, read_id
 from apps.firewall.runtime.stages.halt import CODE, told
 from apps.gateway.database import in_database
 from apps.gateway.lifecycle import Gateway
 from apps.gateway.rpc.asking import TOOL, Wanted, draft_of, read_wanted
 from apps.gateway.rpc.shown import answer_shown, milliseconds, request_shown
+from apps.gateway.rpc.telling import may_see
 from apps.gateway.runtime_api.http import Problem, mistakes
 from apps.gateway.runtime_api.reading import Details, require, whole_number
 from apps.gateway.tokens import TokenGrant
@@ -44,11 +45,13 @@ class Asking:
     """Who calls a method.
 
     Args:
+        find: gives the grant of its token as it is now; it raises when there is none any more.
         longest_ms: how long one answer may take; None for as long as the request waits.
     """
 
     current: Gateway
     grant: TokenGrant
+    find: Callable[[], Awaitable[TokenGrant]]
     trace_id: str
     longest_ms: int | None = WAIT_LIMIT_MS
 
@@ -61,17 +64,21 @@ async def request(asking: Asking, params: Params) -> dict[str, Any]:
     require(asking.grant, Permission.CALLS_MAKE)
     wanted = read_wanted(asking.current, asking.grant, params)
     _check_stops(asking.current, wanted)
-    approval = await in_database(_request, wanted, asking)
-    if wanted.is_two_phase:
-        created, expires = milliseconds(approval.requested_at), milliseconds(approval.expires_at)
-        return {
-            "status": "accepted",
-            "id": approval.given_id or approval.shown_id,
-            "approvalId": approval.shown_id,
-            "createdAtMs": created,
-            "expiresAtMs": expires,
-        }
-    return await _wait(asking, approval.pk, _until(asking, params))
+    until = None if wanted.is_two_phase else _until(asking, params)
+    approval_id = new_id()
+    work = in_database(_request, wanted, asking, approval_id)
+    approval = await asking.current.requests.asked(approval_id, work)
+    return _accepted(approval) if wanted.is_two_phase else await _wait(asking, approval.pk, until)
+
+
+def _accepted(approval: Approval) -> dict[str, Any]:
+    return {
+        "status": "accepted",
+        "id": approval.given_id or approval.shown_id,
+        "approvalId": approval.shown_id,
+        "createdAtMs": milliseconds(approval.requested_at),
+        "expiresAtMs": milliseconds(approval.expires_at),
+    }
 
 
 def _check_stops(current: Gateway, wanted: Wanted) -> None:
@@ -81,8 +88,8 @@ def _check_stops(current: Gateway, wanted: Wanted) -> None:
         raise Problem(403, CODE, told(halt))
 
 
-def _request(wanted: Wanted, asking: Asking) -> Approval:
-    draft = draft_of(wanted, asking.grant, trace_id=asking.trace_id)
+def _request(wanted: Wanted, asking: Asking, approval_id: UUID) -> Approval:
+    draft = draft_of(wanted, asking.grant, approval_id=approval_id, trace_id=asking.trace_id)
     pause = storm_pause(draft.environment, draft.agent, at=timezone.now())
     if pause is not None:
         raise Problem(403, PAUSED, pause_told(pause))
@@ -101,11 +108,28 @@ async def wait_decision(asking: Asking, params: Params) -> dict[str, Any]:
 async def _wait(asking: Asking, approval_id: UUID, until: float | None) -> dict[str, Any]:
     async with waiters.watch(approval_id) as watch:
         while True:
-            approval = await in_database(_read, asking.grant, approval_id)
+            approval = await _now(asking, approval_id)
             left_s = REREAD_S if until is None else until - time.monotonic()
             if not approval.is_pending or left_s <= 0:
                 return answer_shown(approval)
             await watch.changed(timeout_s=min(left_s, REREAD_S))
+
+
+async def _now(asking: Asking, approval_id: UUID) -> Approval:
+    """Give a request as it stands, with the right to it: who waits for hours may have lost their token meanwhile.
+
+    One whose time is over ends in this moment, whoever sweeps or not.
+    """
+    requests, grant = asking.current.requests, await asking.find()
+    approval = await requests.now(approval_id)
+    if approval is None or not may_see(grant, approval):
+        raise ApprovalNotFoundError(approval_id)
+    at = timezone.now()
+    if approval.is_pending and approval.expires_at <= at:
+        await in_database(approvals_expire, at)
+        requests.forget(approval_id)
+        approval = await requests.now(approval_id) or approval
+    return approval
 
 
 def _read(grant: TokenGrant, approval_id: UUID) -> Approval:

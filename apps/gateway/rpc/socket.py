@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import orjson
@@ -22,7 +23,6 @@ from apps.gateway.lifecycle import Gateway, gateway
 from apps.gateway.rpc.methods import Asking, call
 from apps.gateway.rpc.telling import Listener
 from apps.gateway.runtime_api.http import Problem, Receive, Request, Scope, Send, problem_of
-from apps.gateway.tokens import TokenGrant
 
 log = structlog.get_logger(__name__)
 
@@ -111,7 +111,9 @@ async def _take(
         trace_id = Request.of(scope, receive).trace_id
         grant = await current.tokens.find(secret)  # it may have been revoked since the last frame
         is_busy = len(calls) >= AT_ONCE
-        answer = _answer(current, grant, trace_id, text, send, is_busy=is_busy)
+        find = partial(current.tokens.find, secret)
+        asking = Asking(current=current, grant=grant, find=find, trace_id=trace_id, longest_ms=None)
+        answer = _answer(asking, text, send, is_busy=is_busy)
         if is_busy:  # who does not read what it is told is not read from either
             await answer
             continue
@@ -120,14 +122,13 @@ async def _take(
         task.add_done_callback(calls.discard)
 
 
-async def _answer(current: Gateway, grant: TokenGrant, trace_id: str, text: str, send: Send, *, is_busy: bool) -> None:
+async def _answer(asking: Asking, text: str, send: Send, *, is_busy: bool) -> None:
     identifier: str | None = None
     try:
         frame = _read(text)
         identifier = frame.id
-        if is_busy or grant.bucket.take(time.monotonic()):
+        if is_busy or asking.grant.bucket.take(time.monotonic()):
             raise Problem(429, "rate_limited", "too many calls at once on this socket, or with this token")
-        asking = Asking(current=current, grant=grant, trace_id=trace_id, longest_ms=None)
         payload = await call(asking, frame.method, frame.params)
     except Problem as exc:
         await _send(send, {"id": identifier, "ok": False, "error": exc.body})

@@ -15,10 +15,9 @@ import structlog
 from apps.accounts.access import Permission
 from apps.accounts.errors import TokenInvalidError
 from apps.approvals.models import Approval
-from apps.approvals.selectors import approval_now
 from apps.events.notices import Notice
 from apps.events.outbox import Outbox
-from apps.gateway.database import in_database
+from apps.gateway.requests import LiveRequests
 from apps.gateway.rpc.shown import milliseconds, request_shown
 from apps.gateway.tokens import TokenGrant
 
@@ -54,9 +53,14 @@ class Listener:
 
 
 class Listeners:
-    """The sockets of this process. Events are told in the order in which they happened."""
+    """The sockets of this process. Events are told in the order in which they happened.
 
-    def __init__(self) -> None:
+    Args:
+        requests: where the row of an event is read, once for all of them.
+    """
+
+    def __init__(self, requests: LiveRequests) -> None:
+        self._requests = requests
         self._listeners: set[Listener] = set()
         self._news: deque[Notice] = deque()
         self._teller: asyncio.Task[None] | None = None
@@ -91,7 +95,7 @@ class Listeners:
 
     async def _tell(self, notice: Notice) -> None:
         try:
-            approval = await in_database(approval_now, UUID(notice.id))
+            approval = await self._requests.now(UUID(notice.id))
         except Exception as exc:  # noqa: BLE001 - the database may be away; who listens lists anew
             log.warning("rpc_events.untold", kind=notice.kind, error=type(exc).__name__)
             return
@@ -122,10 +126,25 @@ async def _hears(listener: Listener, approval: Approval) -> bool:
 
 def may_list(grant: TokenGrant, approval: Approval) -> bool:
     """Say whether a token is told of a request: what it may read, or at least what it asked itself."""
+    return may_read(grant, approval) or (_is_within(grant, approval) and _asks(grant) and approval.actor == grant.actor)
+
+
+def may_see(grant: TokenGrant, approval: Approval) -> bool:
+    """Say of a token what `approvals.access.approval_seen` says: it may read, or it or its person's other one asked."""
+    own = {approval.actor, approval.requester} & {grant.actor, grant.requester}
+    return may_read(grant, approval) or (_is_within(grant, approval) and _asks(grant) and bool(own))
+
+
+def may_read(grant: TokenGrant, approval: Approval) -> bool:
+    """Say whether a token may read a request whoever asked."""
+    return _is_within(grant, approval) and grant.may(Permission.APPROVALS_READ)
+
+
+def _asks(grant: TokenGrant) -> bool:
+    return grant.may(Permission.CALLS_MAKE)
+
+
+def _is_within(grant: TokenGrant, approval: Approval) -> bool:
     if grant.environment not in {"", approval.environment.slug}:
         return False
-    if grant.agents and approval.agent not in grant.agents:
-        return False
-    if grant.may(Permission.APPROVALS_READ):
-        return True
-    return grant.may(Permission.CALLS_MAKE) and approval.actor == grant.actor
+    return not grant.agents or approval.agent in grant.agents
