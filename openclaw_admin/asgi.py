@@ -6,10 +6,8 @@ ASGI handler costs a thread hop and a fresh context for every request.
 
 import os
 import re
-from typing import Any, cast
 
 import django
-from a2wsgi import WSGIMiddleware
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "openclaw_admin.settings")
 django.setup()
@@ -20,7 +18,8 @@ from apps.gateway.rpc import socket as rpc_socket
 from apps.gateway.runtime_api import events
 from apps.gateway.runtime_api.app import application as agents_application
 from openclaw_admin import health, lifespan, sockets
-from openclaw_admin.requests import Application, Receive, RequestLog, Scope, Send
+from openclaw_admin.requests import Receive, RequestLog, Scope, Send
+from openclaw_admin.threads import InThreads
 from openclaw_admin.wsgi import application as wsgi_application
 
 AGENTS_PATH = re.compile(
@@ -28,8 +27,8 @@ AGENTS_PATH = re.compile(
 )
 HEALTH = {"/healthz": health.healthz, "/readyz": health.readyz}
 
-django_application = WSGIMiddleware(cast("Any", wsgi_application), workers=settings.WEB_THREADS)
-pages = RequestLog(cast("Application", django_application), body_limit_bytes=settings.BODY_LIMIT_BYTES)
+django_application = InThreads(wsgi_application, workers=settings.WEB_THREADS)
+pages = RequestLog(django_application, body_limit_bytes=settings.BODY_LIMIT_BYTES)
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
