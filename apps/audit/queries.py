@@ -73,6 +73,7 @@ class Where:
     """Conditions joined by AND, with their values in order.
 
     `wanted` is what the index of words is asked for, beside them; `key` says which of its columns name the entry.
+    `needs_words` says that the index is asked at all, so that whoever reads follows first.
     """
 
     parts: list[str] = field(default_factory=list)
@@ -80,6 +81,7 @@ class Where:
     wanted: Wanted | None = None
     key: tuple[str, str] = OWN
     by_words: str = ""
+    needs_words: bool = False
     since: datetime | None = None
     until: datetime | None = None
 
@@ -167,6 +169,7 @@ def _indexed(where: Where, filters: EntryFilters, key: tuple[str, str] | None) -
     wanted = wanted_of(filters)
     if wanted is None:
         return where
+    where.needs_words = True
     since = "" if filters.since is None else " AND w.at >= %s"
     values = [*wanted.values, *([] if filters.since is None else [filters.since])]
     if key is not None:

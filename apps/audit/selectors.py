@@ -250,8 +250,9 @@ def _page(where: Where, *, after: str, before: str, limit: int) -> tuple[list[_F
 def entries_found(where: Where, order: str, limit: int, cursor: str = "") -> list[_Found]:
     """Walk the order (at, id) from a cursor, at most so many."""
     ordered = f"ORDER BY e.at {order}, e.id {order} LIMIT %s"
-    if where.wanted is not None:
+    if where.needs_words:
         follow_near()
+    if where.wanted is not None:
         found = _found_near(where, where.wanted, order, limit, cursor)
         if len(found) >= limit:
             return found

@@ -18,11 +18,13 @@ from django.db import connection, transaction
 
 from apps.audit.chain import instant_text
 from apps.audit.filters import EntryFilters
+from apps.audit.following import follow
 from apps.audit.formats import Format
 from apps.audit.manifests import RowFacts
 from apps.audit.queries import Where, entries_where
 
 PART_ENTRIES: Final = 20_000
+FOLLOW_S: Final = 60.0
 SPOOLED_BYTES: Final = 8 * 1024 * 1024
 BLOCK_BYTES: Final = 256 * 1024
 WORK_MEMORY: Final = "SET LOCAL work_mem = '64MB'"
@@ -129,6 +131,8 @@ def lines_of(written: Format, filters: EntryFilters, heads: Heads) -> Iterator[b
 
 def _where(filters: EntryFilters, heads: Heads) -> Where:
     where = entries_where(filters)
+    if where.needs_words:
+        follow(limit_s=FOLLOW_S)  # what is asked for by its words is complete first
     values: tuple[Any, Any] = (list(heads), list(heads.values()))
     where.add(WITHIN, *values)
     return where

@@ -96,6 +96,12 @@ def choices_of(query: QueryDict, facets: dict[str, Any]) -> list[dict[str, Any]]
         options = [(value, None, True) for value in missing] + values
         labels = {name: kind.label for name, kind in STATUSES.items()} if name == "status" else {}
         found.append({"name": name, "label": label, "options": options, "labels": labels})
+    return found
+
+
+def more_choices_of(query: QueryDict) -> list[dict[str, Any]]:
+    """Choices whose values are known without looking."""
+    found = []
     for name, label, values in (("decision", _("Decision"), DECISIONS), ("kind", _("Entry"), KINDS)):
         options = [(value, None, value in query.getlist(name)) for value in values]
         found.append({"name": name, "label": label, "options": options, "labels": values})

@@ -23,6 +23,7 @@ from apps.api.views.parameters import ENVIRONMENT
 from apps.audit.exports import export_stream
 from apps.audit.filters import INSTANTS, LISTS, EntryFilters
 from apps.audit.formats import STREAMED
+from apps.audit.looks import look_record, search_record
 from apps.audit.selectors import call_record, calls, entries
 
 LIMIT_TEXT = re.compile(r"[0-9]{1,9}")
@@ -76,7 +77,9 @@ class Calls(APIView):
         responses={200: CallPageSerializer, 422: ProblemSerializer},
     )
     def get(self, request: Request) -> Response:
-        return Response(CallPageSerializer(calls(filters_of(request), **paging_of(request))).data)
+        filters = filters_of(request)
+        search_record(principal_of(request), filters)
+        return Response(CallPageSerializer(calls(filters, **paging_of(request))).data)
 
 
 class CallDetail(APIView):
@@ -91,6 +94,7 @@ class CallDetail(APIView):
         call = call_record(call_id)
         if call is None or not may_environment(principal_of(request), call.environment):
             raise NotFound("the ledger knows no such call")
+        look_record(principal_of(request), environment=call.environment, call_id=call.id)
         return Response(CallDetailSerializer(call).data)
 
 
@@ -104,7 +108,9 @@ class Entries(APIView):
         responses={200: EntryPageSerializer, 422: ProblemSerializer},
     )
     def get(self, request: Request) -> Response:
-        return Response(EntryPageSerializer(entries(filters_of(request), **paging_of(request))).data)
+        filters = filters_of(request)
+        search_record(principal_of(request), filters, of="entries")
+        return Response(EntryPageSerializer(entries(filters, **paging_of(request))).data)
 
 
 class Export(APIView):

@@ -28,11 +28,13 @@ from apps.audit.selectors import CallPage, call_record, calls
 from apps.audit.selectors import ledger_state as state_of_ledger
 from apps.console.audit_list import (
     COLUMN_LABELS,
+    FIELDS,
     bars_of,
     chips_of,
     choices_of,
     columns_shown,
     fields_of,
+    more_choices_of,
     presets_of,
     saved_of,
     url_of,
@@ -137,6 +139,8 @@ def _basics(request: ConsoleRequest, preference: Any) -> dict[str, Any]:
         "spans": [(value, label, value == span) for value, (label, _length) in SPANS.items()],
         "chips": chips_of(query),
         "fields": fields_of(query),
+        "more_choices": more_choices_of(query),
+        "has_more": any(name in query for name in ("decision", "kind", *(name for name, _label, _type in FIELDS))),
         "presets": presets_of(query),
         "saved": saved_of(
             query, filters_of(request.user), request.user, may_manage=may(request.user, Permission.AUDIT_MANAGE)
@@ -212,7 +216,7 @@ def _drawer(request: ConsoleRequest, shown: str) -> dict[str, Any]:
 
 
 def _copies(request: ConsoleRequest, record: CallRecord) -> dict[str, str]:
-    """The call as JSON in plain letters, and the command that reads it from the API; a token is the reader's to put in."""
+    """The call as JSON in plain letters, and the command that reads it from the API with a token of one's own."""
     told = {field.name: getattr(record, field.name) for field in dataclasses.fields(record) if field.name != "entries"}
     told |= {"id": record.shown_id, "approval_id": record.shown_approval_id}
     url = request.build_absolute_uri(reverse("api-audit-call", args=[record.id]))
