@@ -79,6 +79,7 @@ def world(
             "call_id": called(),
             "publication_id": published.pk,
             "export_id": export.pk,
+            "stream_id": new_id(),
             "record_id": new_id(),
             "tool_id": new_id(),
             "source_id": new_id(),

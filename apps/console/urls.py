@@ -17,6 +17,7 @@ from apps.console.views import (
     async_calls,
     audit,
     audit_saved,
+    audit_streams,
     audit_timeline,
     call_news,
     exports,
@@ -151,6 +152,16 @@ auditing: list[URLPattern | URLResolver] = [
     path("exports/", exports.exports, name="exports"),
     path("exports/<uuid:export_id>/", exports.export, name="export"),
     path("exports/<uuid:export_id>/file/", exports.export_file, name="export-file"),
+    path("exports/<uuid:export_id>/manifest/", exports.export_manifest, name="export-manifest"),
+    path("exports/<uuid:export_id>/cancel/", exports.cancel, name="export-cancel"),
+    path("audit/exports/", audit_streams.exports_and_streams, name="audit-exports"),
+    path("audit/streams/", audit_streams.streams, name="audit-export-streams"),
+    path("audit/streams/add/", audit_streams.add, name="audit-export-stream-add"),
+    path("audit/streams/<uuid:stream_id>/", audit_streams.change, name="audit-export-stream"),
+    path("audit/streams/<uuid:stream_id>/pause/", audit_streams.pause, name="audit-export-stream-pause"),
+    path("audit/streams/<uuid:stream_id>/test/", audit_streams.test, name="audit-export-stream-test"),
+    path("audit/streams/<uuid:stream_id>/retry/", audit_streams.retry, name="audit-export-stream-retry"),
+    path("audit/streams/<uuid:stream_id>/remove/", audit_streams.remove, name="audit-export-stream-remove"),
 ]
 
 releasing: list[URLPattern | URLResolver] = [

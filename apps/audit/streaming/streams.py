@@ -44,6 +44,10 @@ class StreamState:
     lag_s: float
     dead: int
 
+    @property
+    def lag_ms(self) -> int:
+        return round(self.lag_s * 1000)
+
 
 def streams_shown(at: datetime) -> list[StreamState]:
     """Give every stream with its lag."""

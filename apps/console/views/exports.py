@@ -8,7 +8,9 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.access import Permission
-from apps.audit.exports import export_access, export_path, export_request
+from apps.audit.errors import ExportStateError
+from apps.audit.export_files import manifest_path
+from apps.audit.exports import export_access, export_cancel, export_path, export_request, name_of
 from apps.audit.tasks import export_enqueue
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.views.audit import read_filters
@@ -38,5 +40,27 @@ def export(request: ConsoleRequest, export_id: uuid.UUID) -> HttpResponse:
 @gate(Permission.AUDIT_EXPORT)
 def export_file(request: ConsoleRequest, export_id: uuid.UUID) -> FileResponse:
     found = export_access(request.user, export_id)
-    name = f"openclaw-audit-{found.requested_at:%Y%m%d-%H%M%S}.{found.format}"
+    name = name_of(found)
     return FileResponse(export_path(found).open("rb"), as_attachment=True, filename=name)
+
+
+@require_safe
+@gate(Permission.AUDIT_EXPORT)
+def export_manifest(request: ConsoleRequest, export_id: uuid.UUID) -> FileResponse:
+    found = export_access(request.user, export_id)
+    name = name_of(found, suffix=".manifest.json")
+    return FileResponse(manifest_path(export_path(found)).open("rb"), as_attachment=True, filename=name)
+
+
+@require_POST
+@gate(Permission.AUDIT_EXPORT)
+def cancel(request: ConsoleRequest, export_id: uuid.UUID) -> HttpResponse:
+    """End an export; one that has ended meanwhile is shown as it is."""
+    found = export_access(request.user, export_id)
+    try:
+        export_cancel(request.user, found, at=timezone.now())
+    except ExportStateError:
+        found.refresh_from_db()
+    if not request.htmx:
+        return redirect("audit-exports")
+    return render(request, "console/audit/_export.html", {"export": found})
