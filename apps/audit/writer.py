@@ -23,36 +23,25 @@ import psycopg
 import structlog
 from django.conf import settings
 from django.db import connections
-from psycopg import sql
 
-from apps.audit.chain import LINK_COLUMNS, body_columns, content_columns, entry_hash, genesis
+from apps.audit.chain import entry_hash, genesis
 from apps.audit.drafts import EntryReceipt
 from apps.audit.errors import AuditUnavailableError
 from apps.audit.sealing import SealedEntry
+from apps.audit.storing import LEASE_S, store
 from apps.firewall.identifiers import new_id
 
 log = structlog.get_logger(__name__)
 
 BATCH_ENTRIES = 2_000
 BATCH_BYTES = 8 * 1024 * 1024
-LEASE_S = 15
 HEARTBEAT_S = 4.0
 STATEMENT_TIMEOUT_MS = 15_000
 OURS = ("cursor_factory", "context", "prepare_threshold", "options")
 
-COPY_ENTRIES = sql.SQL("COPY audit_entry ({}) FROM STDIN").format(
-    sql.SQL(", ").join(map(sql.Identifier, (*body_columns(), *LINK_COLUMNS)))
-)
-COPY_CONTENT = sql.SQL("COPY audit_content ({}) FROM STDIN").format(
-    sql.SQL(", ").join(map(sql.Identifier, ("at", "entry_id", "call_id", "salt", *content_columns())))
-)
 OPEN_BOOT = """
 INSERT INTO audit_boot (id, host, pid, version, started_at, lease_until, seq, head)
 VALUES (%s, %s, %s, %s, clock_timestamp(), clock_timestamp() + make_interval(secs => %s), 0, %s)
-"""
-MOVE_HEAD = """
-UPDATE audit_boot SET seq = %s, head = %s, lease_until = clock_timestamp() + make_interval(secs => %s)
-WHERE id = %s AND ended_at IS NULL
 """
 BEAT = """
 UPDATE audit_boot SET lease_until = clock_timestamp() + make_interval(secs => %s) WHERE id = %s AND ended_at IS NULL
@@ -230,20 +219,13 @@ class Writer:
         connection = self._connection
         assert connection is not None  # noqa: S101 - _ready made it
         try:
-            with connection.transaction(), connection.cursor() as cursor:
-                previous = head.hash
-                with cursor.copy(COPY_ENTRIES) as copy:
-                    for entry, receipt in zip(entries, receipts, strict=True):
-                        copy.write_row((*entry.row, receipt.chain_id, receipt.seq, previous, receipt.hash))
-                        previous = receipt.hash
-                contents = [entry.content for entry in entries if entry.content is not None]
-                if contents:
-                    with cursor.copy(COPY_CONTENT) as copy:
-                        for content in contents:
-                            copy.write_row(content)
-                cursor.execute(MOVE_HEAD, (after.seq, after.hash, LEASE_S, head.chain_id))
-                if cursor.rowcount != 1:
-                    raise _FencedError
+            rows, previous = [], head.hash
+            for entry, receipt in zip(entries, receipts, strict=True):
+                rows.append((*entry.row, receipt.chain_id, receipt.seq, previous, receipt.hash))
+                previous = receipt.hash
+            contents = [entry.content for entry in entries if entry.content is not None]
+            if not store(connection, rows, contents, chain_id=head.chain_id, seq=after.seq, head=after.hash):
+                raise _FencedError
         except psycopg.OperationalError:
             # The commit may have arrived although its answer did not.
             if not self._has_arrived(head, after):
