@@ -38,7 +38,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     """Refuse what a page of another origin opens, and paths that nobody serves, before a session is read."""
     code = FOREIGN_ORIGIN if not is_same_origin(scope) else None if is_served(scope) else NOTHING_HERE
     if code is None:
-        await signed_in(scope, receive, send)
+        await signed_in({**scope, "send_plainly": send}, receive, send)
         return
     await receive()
     await send({"type": "websocket.close", "code": code})

@@ -9,11 +9,13 @@ from typing import Any
 
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
+from django.utils import timezone
 
 from apps.accounts.access import Permission, permissions_of
 from apps.accounts.selectors import user_get
 from apps.approvals.access import approval_access
 from apps.approvals.errors import ApprovalNotFoundError
+from apps.approvals.looking import approval_looked_at
 from apps.console import presence, watching
 from apps.console.environments import slug_of_session
 from apps.console.tabs import event_text, tabs
@@ -50,7 +52,7 @@ class ConsoleConsumer(AsyncWebsocketConsumer):
             return
         self.user, self.person_id, self.tab = user, str(user.pk), str(new_id())
         self.permissions = permissions_of(user)
-        self.outbox = Outbox(self.send, partial(self.close, code=LAGGING))
+        self.outbox = Outbox(self._tell, partial(self.close, code=LAGGING))
         if Permission.APPROVALS_READ not in self.permissions:
             await self.close(code=NOT_ALLOWED)
             return
@@ -107,8 +109,10 @@ class ConsoleConsumer(AsyncWebsocketConsumer):
             return
         if approval.environment.slug != self.environment or not approval.is_pending:
             return
-        if doing not in {watching.LOOKING, watching.STILL} and Permission.APPROVALS_RESOLVE not in self.permissions:
-            doing = watching.LOOKING
+        if Permission.APPROVALS_RESOLVE not in self.permissions:
+            doing = watching.LOOKING if doing != watching.STILL else doing
+        elif doing != watching.STILL:
+            approval_looked_at(approval, by=self.user, at=timezone.now())
         names = {"username": self.user.username, "name": str(self.user)}
         self._tell_watched(watching.watch(self.environment, self.tab, approval=approval.shown_id, doing=doing, **names))
 
@@ -122,6 +126,10 @@ class ConsoleConsumer(AsyncWebsocketConsumer):
     async def check(self) -> None:
         """Look whether the tab may stay: its person's session or rights have changed."""
         await self._is_still_allowed()
+
+    async def _tell(self, text: str) -> None:
+        """Send past the session, which looks at itself with every text: it is kept by requests, not by sockets."""
+        await self.scope.get("send_plainly", self.base_send)({"type": "websocket.send", "text": text})
 
     def _say(self, kind: str) -> None:
         self.outbox.put(event_text(kind))

@@ -4,6 +4,8 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
 
+from apps.events.eager import begin
+
 LIMIT = 1000
 """Texts that may wait for one socket: more than a storm of requests says at once."""
 
@@ -36,7 +38,7 @@ class Outbox:
             self.close()
             self._leaving = asyncio.create_task(self._quietly(self._let_go()))
         elif self._sending is None:
-            self._sending = asyncio.create_task(self._drain())
+            self._sending = begin(self._drain())
 
     def close(self) -> None:
         """Send nothing more."""
