@@ -274,6 +274,7 @@ CELERY_BEAT_SCHEDULE = {
         "gateway.calls_settle": 2.0,
         "gateway.calls_forget": 86400.0,
         "gateway.slots_forget": 86400.0,
+        "gateway.probes_daily": 86400.0,
         "limits.forget": 300.0,
         "sessions.sweep": 600.0,
         "openclaw_gateways.sweep": 60.0,

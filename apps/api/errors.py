@@ -39,6 +39,7 @@ STATUS_OF_CODE: dict[str, int] = {
     "approval_cancelled": status.HTTP_409_CONFLICT,
     "approval_superseded": status.HTTP_409_CONFLICT,
     "approval_frozen": status.HTTP_409_CONFLICT,
+    "probes_busy": status.HTTP_409_CONFLICT,
     "halt_exists": status.HTTP_409_CONFLICT,
     "halt_lifted": status.HTTP_409_CONFLICT,
     "team_in_use": status.HTTP_409_CONFLICT,

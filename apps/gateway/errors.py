@@ -41,3 +41,9 @@ class QueueFullError(GatewayError):
     """Too many calls wait to be run."""
 
     code = "queue_full"
+
+
+class ProbesBusyError(GatewayError):
+    """The doors are being tried already, or nobody can be asked to try them."""
+
+    code = "probes_busy"

@@ -270,6 +270,29 @@ class BackgroundCommand(models.Model):
         return self.state != self.State.ENDED
 
 
+class DoorProbe(models.Model):
+    """What the last probe of one door found: a call that did nothing, and whether the ledger holds it whole."""
+
+    class State(models.TextChoices):
+        RUNNING = "running"
+        RECORDED = "recorded"
+        MISSING = "missing"
+        FAILED = "failed"
+
+    door = models.CharField(max_length=40, primary_key=True)
+    state = models.CharField(max_length=20, choices=State)
+    reason = models.TextField(blank=True)
+    asked_by = models.TextField(blank=True)
+    started_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True)
+    call_id = models.UUIDField(null=True)
+    chain_id = models.UUIDField(null=True)
+    seq = models.BigIntegerField(null=True)
+
+    def __str__(self) -> str:
+        return self.door
+
+
 class CommandInput(models.Model):
     """Something for the input of a background command that another process holds; sealed until that takes it."""
 

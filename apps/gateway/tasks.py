@@ -6,6 +6,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from apps.gateway.background.settling import commands_settle
+from apps.gateway.coverage import probes_begin, probes_run
 from apps.gateway.lifecycle import Gateway
 from apps.gateway.queue.bell import TAKE, bell
 from apps.gateway.queue.callbacks import callbacks_due
@@ -41,6 +42,25 @@ def callback_deliver_task(call_id: str) -> None:
         gateway.desk.background(gateway.callbacks.deliver(UUID(call_id)))
 
     workers.run(begin)
+
+
+@shared_task(name="gateway.probes_run", expires=120)
+def probes_run_task() -> None:
+    """Try every door, each as its state in the database says then; the task does not wait for the last one."""
+
+    async def begin(gateway: Gateway) -> None:
+        gateway.desk.background(probes_run(gateway))
+
+    workers.run(begin)
+
+
+@shared_task(name="gateway.probes_daily")
+def probes_daily_task() -> bool:
+    """Try every door once a day, unless somebody does already."""
+    is_begun = probes_begin(by="schedule", at=timezone.now())
+    if is_begun:
+        probes_run_task()
+    return is_begun
 
 
 @shared_task(name="gateway.calls_forget")

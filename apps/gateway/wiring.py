@@ -35,6 +35,7 @@ from apps.gateway.limiting import LiveLimits
 from apps.gateway.live import LiveSnapshots
 from apps.gateway.openclaw.telling import ReportsOfGateways
 from apps.gateway.people import QueueOfPeople, entry_decision, environment_named, sender_of
+from apps.gateway.probe_snapshot import NO_LIMITS, probe_snapshot
 from apps.gateway.progress import LiveProgress
 from apps.gateway.queue.port import QueueOfCalls
 from apps.gateway.roles import RolesOnRecord
@@ -43,6 +44,7 @@ from apps.keys.installation import mask_key
 from apps.limits.selectors import limits_in_force
 from apps.policies.selectors import live_snapshot
 from apps.registry.looks import python_tools
+from apps.registry.probing import PROBES
 from apps.registry.sandboxing import installation_sandbox
 from apps.registry.selectors import environments, source_find
 from apps.registry.source_settings import source_connection
@@ -86,6 +88,8 @@ QUERY_PROGRAM = str(Path(__file__).with_name("query_program.py"))
 
 
 def _live(slug: str) -> Snapshot | None:
+    if slug == PROBES:
+        return probe_snapshot()
     return live_snapshot(environment_named(slug))
 
 
@@ -103,7 +107,7 @@ def live_tool_states() -> LiveToolStates:
 
 def live_limits() -> LiveLimits:
     """Make the memory of rates and breakers."""
-    return LiveLimits(limits_in_force)
+    return LiveLimits(lambda: {**limits_in_force(), PROBES: NO_LIMITS})
 
 
 class SourcesOfTools:
@@ -122,7 +126,7 @@ def _connection(environment: str, source: str) -> Connection:
 
 def live_snapshots() -> LiveSnapshots:
     """Make the memory of what is live."""
-    return LiveSnapshots(_live, lambda: environments().values_list("slug", flat=True))
+    return LiveSnapshots(_live, lambda: [*environments().values_list("slug", flat=True), PROBES])
 
 
 def runners(sessions: McpSessions | None = None, holder: Holder | None = None) -> tuple[Runner, ...]:

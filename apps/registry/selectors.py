@@ -25,13 +25,14 @@ from apps.registry.models import (
     ToolGroup,
     ToolState,
 )
+from apps.registry.probing import PROBES
 
 SHOWN_IN_HISTORY = ("label", "description", "params_schema", "owner_only", "state", "state_reason", "version")
 
 
 def environments() -> QuerySet[Environment]:
-    """Every environment, the default one first."""
-    return Environment.objects.order_by("position", "slug")
+    """Every environment that people use, the default one first."""
+    return Environment.objects.exclude(slug=PROBES).order_by("position", "slug")
 
 
 def environment_find(slug: str) -> Environment | None:

@@ -46,6 +46,7 @@ from apps.console.cards import Card
 from apps.console.charts import calls_chart
 from apps.console.gate import ConsoleRequest, gate
 from apps.gateway.abandoned import OPEN
+from apps.registry.probing import PROBES
 
 LIMIT = 50
 NEW_LIMIT = 99
@@ -241,7 +242,7 @@ def call(request: ConsoleRequest, call_id: uuid.UUID) -> HttpResponse:
     """One call: the drawer's content, or a page of its own for a link."""
     record = call_record(call_id)
     slug = request.environment.slug if request.environment else ""
-    if record is None or record.environment not in {slug, ""}:
+    if record is None or record.environment not in {slug, "", PROBES}:
         raise Http404
     look_record(request.user, environment=record.environment, call_id=record.id)
     preference = preference_of(request.user)

@@ -14,6 +14,7 @@ from apps.firewall.engine.session_key import normalize_agent_id, parse_agent_key
 from apps.gateway.lifecycle import Gateway
 from apps.gateway.runtime_api.http import Problem, Request
 from apps.gateway.tokens import TokenGrant
+from apps.registry.probing import PROBES
 
 Details = list[dict[str, str]]
 TEXT_LIMIT = 512
@@ -55,7 +56,7 @@ def environment_of(current: Gateway, grant: TokenGrant, body: Mapping[str, Any])
     if grant.environment and named not in {None, grant.environment}:
         raise Problem(403, "environment_not_allowed", "this token belongs to another environment")
     slug = grant.environment or named or current.snapshots.default
-    if not current.snapshots.knows(slug):
+    if named == PROBES or not current.snapshots.knows(slug):
         raise Problem(422, "environment_unknown", f"no environment named `{slug}`")
     return slug
 

@@ -8,6 +8,7 @@ from apps.events.notices import announce
 from apps.firewall.engine.dialect import DEFAULT_RELEASE, dialect_named
 from apps.registry.errors import RegistryError
 from apps.registry.models import Environment
+from apps.registry.selectors import environments
 from apps.registry.services.catalogue import registry_fill
 from apps.registry.services.changing import By, change, field_problems
 
@@ -22,7 +23,7 @@ def environment_create(*, slug: str, name: str = "", dialect: str = DEFAULT_RELE
     """
     dialect_named(dialect)
     with change(by):
-        last = Environment.objects.aggregate(last=Max("position"))["last"]
+        last = environments().aggregate(last=Max("position"))["last"]
         position = 0 if last is None else last + 1
         environment = Environment(slug=slug, name=name or slug.capitalize(), dialect=dialect, position=position)
         details = field_problems(environment)
@@ -37,13 +38,13 @@ def environment_create(*, slug: str, name: str = "", dialect: str = DEFAULT_RELE
 @transaction.atomic
 def environment_default() -> Environment:
     """Give the first environment, making `production` when there is none."""
-    first = Environment.objects.order_by("position", "slug").first()
+    first = environments().first()
     if first is not None:
         return first
     # Two processes that start together: the second waits here and finds the row of the first.
     with transaction.get_connection().cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext('openclaw_admin environment_default'))")
-    return Environment.objects.order_by("position", "slug").first() or environment_create(slug=DEFAULT_SLUG)
+    return environments().first() or environment_create(slug=DEFAULT_SLUG)
 
 
 def environment_set_dialect(environment: Environment, *, dialect: str, by: By = None) -> Environment:

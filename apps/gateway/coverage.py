@@ -1,0 +1,194 @@
+"""Whether every way to run a call is on record: a harmless call through each door, then a look at the ledger.
+
+A probe comes through the door as an agent's request does, with a token of the installation's own: no person's, open to
+the environment of probes alone, and gone when the probes are over. What it calls changes nothing.
+"""
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+import structlog
+from django.db import DatabaseError, transaction
+from django.utils import timezone
+
+from apps.accounts.access import Permission
+from apps.accounts.models import ApiToken
+from apps.accounts.services import token_create, token_end
+from apps.audit.proofs import call_has_ended, call_proof
+from apps.firewall.errors import FirewallError
+from apps.firewall.identifiers import new_id, read_id
+from apps.firewall.runtime.call import Call
+from apps.gateway.database import in_database
+from apps.gateway.lifecycle import Gateway
+from apps.gateway.models import DoorProbe
+from apps.gateway.probe_snapshot import AGENT, TOOL
+from apps.gateway.trials import call_make
+from apps.registry.probing import PROBES, environment_of_probes
+
+log = structlog.get_logger(__name__)
+
+State = DoorProbe.State
+PARAMS: Final = {"path": "probe.txt"}
+REFUSED: Final = "refused"
+"""The call was refused, by the kill switch for instance; that is on record, too."""
+ANSWER_S: Final = 60.0
+STALE: Final = timedelta(minutes=5)
+LOOK_S: Final = 0.1
+
+
+class ProbeError(FirewallError):
+    """A door did not answer as it should, so that nothing can be said of its record."""
+
+    code = "probe_failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Probing:
+    """What a probe has at hand: the gateway of this process, its own secret, and how it is named in the ledger."""
+
+    current: Gateway
+    secret: str
+    actor: str
+
+    async def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Send a request through the whole door of agents, but for the network before it.
+
+        Raises:
+            ProbeError: it was refused.
+        """
+        from apps.gateway.runtime_api.app import application  # the door is above this module
+
+        sent: list[Any] = []
+        headers = [(b"authorization", f"Bearer {self.secret}".encode()), (b"content-type", b"application/json")]
+        given = {"type": "http.request", "body": json.dumps(body).encode(), "more_body": False}
+        scope = {"type": "http", "method": "POST", "path": path, "query_string": b"", "headers": headers}
+        waiting = asyncio.Event()
+
+        async def receive() -> dict[str, Any]:
+            if not given:
+                await waiting.wait()  # it stays until it was answered
+            message = dict(given)
+            given.clear()
+            return message
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        await application(scope, receive, send)
+        status, content = sent[0]["status"], json.loads(b"".join(part.get("body", b"") for part in sent[1:]))
+        if status not in {200, 202}:
+            raise ProbeError(f"{status} {content.get('code', '')}: {content.get('message', '')}")
+        return dict(content)
+
+
+async def _calls(probing: Probing) -> UUID:
+    answered = await probing.post("/api/v1/calls", {"agent": AGENT, "tool": TOOL, "params": PARAMS})
+    return read_id("call", answered["id"])
+
+
+async def _turns(probing: Probing) -> UUID:
+    asked = {"id": "probe", "type": "function", "function": {"name": TOOL, "arguments": json.dumps(PARAMS)}}
+    message = {"role": "assistant", "content": None, "tool_calls": [asked]}
+    response = {"id": f"probe-{new_id()}", "choices": [{"message": message, "finish_reason": "tool_calls"}]}
+    speaker = {"agent": AGENT, "provider": "probe", "form": "openai-chat"}
+    answered = await probing.post("/api/v1/turns", {**speaker, "response": response})
+    return read_id("call", answered["calls"][0]["id"])
+
+
+async def _async(probing: Probing) -> UUID:
+    body = {"agent": AGENT, "tool": TOOL, "params": PARAMS, "mode": "async"}
+    answered = await probing.post("/api/v1/calls", body)
+    await probing.current.taker.take()  # where no other worker was faster
+    return read_id("call", answered["id"])
+
+
+async def _trial(probing: Probing) -> UUID:
+    call = Call(environment=PROBES, agent=AGENT, tool=TOOL, params=dict(PARAMS), actor=probing.actor)
+    await asyncio.to_thread(call_make, call)
+    return call.id
+
+
+Make = Callable[[Probing], Awaitable[UUID]]
+DOORS: Final[Mapping[str, Make]] = {"calls": _calls, "turns": _turns, "async": _async, "trial": _trial}
+
+
+def probes_begin(*, by: str, at: datetime) -> bool:
+    """Say that the doors are being tried now.
+
+    Returns:
+        False while somebody else tries them.
+    """
+    with transaction.atomic():
+        for door in DOORS:
+            values = {"state": State.FAILED, "started_at": at}
+            DoorProbe.objects.get_or_create(door=door, defaults=values)
+        rows = list(DoorProbe.objects.select_for_update().filter(door__in=DOORS).order_by("door"))
+        if any(row.state == State.RUNNING and row.started_at > at - STALE for row in rows):
+            return False
+        DoorProbe.objects.filter(door__in=DOORS).update(
+            state=State.RUNNING, reason="", asked_by=by, started_at=at, finished_at=None, call_id=None, seq=None
+        )
+    return True
+
+
+async def probes_run(current: Gateway) -> None:
+    """Try each door in turn; what is found of one is kept before the next is tried."""
+    token, secret = await in_database(_token)
+    try:
+        for door, make in DOORS.items():
+            found = await _tried(Probing(current, secret, token.actor), door, make)
+            await in_database(_keep, door, found)
+    finally:
+        await in_database(_forget, token)
+
+
+async def _tried(probing: Probing, door: str, make: Make) -> dict[str, Any]:
+    try:
+        call_id = await asyncio.wait_for(make(probing), ANSWER_S)
+        await _until_ended(call_id)
+        proof = await in_database(call_proof, call_id)
+    except (FirewallError, DatabaseError, TimeoutError, LookupError, ValueError) as exc:
+        reason = exc.message if isinstance(exc, FirewallError) else type(exc).__name__
+        log.warning("coverage.probe_failed", door=door, error=type(exc).__name__)
+        return {"state": State.FAILED, "reason": reason}
+    state = State.RECORDED if proof.is_whole else State.MISSING
+    if not proof.is_whole:
+        log.error("coverage.not_recorded", door=door, missing=proof.missing)
+    place = {"call_id": call_id, "chain_id": proof.chain_id, "seq": proof.seq}
+    reason = ", ".join(proof.missing) or (REFUSED if proof.is_refused else "")
+    return {"state": state, "reason": reason, **place}
+
+
+async def _until_ended(call_id: UUID) -> None:
+    """Wait until the end of a call is on record; one that never is, is what a probe looks for."""
+    until = time.monotonic() + ANSWER_S
+    while time.monotonic() < until and not await in_database(call_has_ended, call_id):
+        await asyncio.sleep(LOOK_S)
+
+
+def _keep(door: str, found: Mapping[str, Any]) -> None:
+    DoorProbe.objects.filter(door=door).update(finished_at=timezone.now(), **found)
+
+
+def _token() -> tuple[ApiToken, str]:
+    environment_of_probes()
+    return token_create(
+        name="probes",
+        scopes=[Permission.CALLS_MAKE],
+        environment=PROBES,
+        agents=[AGENT],
+        expires_at=timezone.now() + STALE,
+        by=None,
+    )
+
+
+def _forget(token: ApiToken) -> None:
+    """Take the token away with the keys that it bound: no list shows it, and no more comes of it."""
+    token_end(token, at=timezone.now())
+    token.delete()

@@ -1,0 +1,102 @@
+"""Every way to run a call, and what is known of its record: what a page and programs show of the probes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from kombu.exceptions import OperationalError as BrokerError
+
+from apps.accounts.access import Permission, Principal, require
+from apps.gateway.coverage import DOORS, STALE, probes_begin
+from apps.gateway.errors import ProbesBusyError
+from apps.gateway.models import DoorProbe
+from apps.openclaw_gateways.selectors import gateways
+from apps.registry.models import DiscoverySource
+
+State = DoorProbe.State
+NEVER, OFF, LOST = "never", "off", "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """One way to run a call. `why` says by a code why it stands as it does, empty where nothing is to be said."""
+
+    name: str
+    state: str
+    why: str = ""
+    probe: DoorProbe | None = None
+
+
+def _has_gateway() -> bool:
+    return gateways().filter(revoked_at=None).exists()
+
+
+def _has_mcp() -> bool:
+    return DiscoverySource.objects.filter(kind__in=["mcp_stdio", "mcp_http"], is_enabled=True).exists()
+
+
+def _always() -> bool:
+    return True
+
+
+# Ways that no harmless call leads through: what asks a person, starts a process, or runs at somebody else's.
+UNPROBED: Final[dict[str, tuple[Callable[[], bool], str]]] = {
+    "openclaw": (_has_gateway, "runs_elsewhere"),
+    "rpc": (_always, "asks_people"),
+    "mcp": (_has_mcp, "runs_elsewhere"),
+    "background": (_always, "starts_process"),
+}
+
+
+def doors(at: datetime) -> list[Door]:
+    """List every way to run a call as it stands now."""
+    probes = {row.door: row for row in DoorProbe.objects.all()}
+    shown = [_probed(name, probes.get(name), at) for name in DOORS]
+    for name, (is_on, why) in UNPROBED.items():
+        shown.append(Door(name, NEVER, why) if is_on() else Door(name, OFF, "not_set_up"))
+    return shown
+
+
+def probes_ask(by: Principal, *, at: datetime) -> None:
+    """Have every door tried now, by the worker.
+
+    Raises:
+        PermissionDeniedError, ProbesBusyError.
+    """
+    require(by, Permission.AUDIT_MANAGE)
+    probes_start(by=str(by), at=at)
+
+
+def probes_start(*, by: str, at: datetime) -> None:
+    """Have every door tried now, for the command line and the schedule.
+
+    Raises:
+        ProbesBusyError: they are tried already, or no worker can be asked.
+    """
+    from apps.gateway.tasks import probes_run_task  # tasks are above services
+
+    if not probes_begin(by=by, at=at):
+        raise ProbesBusyError("the doors are being tried already")
+    try:
+        probes_run_task.delay()
+    except BrokerError as exc:
+        DoorProbe.objects.filter(state=State.RUNNING).update(state=State.FAILED, reason="no worker", finished_at=at)
+        raise ProbesBusyError("no worker can be asked to try the doors") from exc
+
+
+def is_running(shown: list[Door]) -> bool:
+    return any(door.state == State.RUNNING for door in shown)
+
+
+def unrecorded() -> list[str]:
+    """Name the doors whose last probe the ledger does not hold whole: each is an alarm."""
+    return list(DoorProbe.objects.filter(state=State.MISSING).order_by("door").values_list("door", flat=True))
+
+
+def _probed(name: str, probe: DoorProbe | None, at: datetime) -> Door:
+    if probe is None:
+        return Door(name, NEVER, "not_yet")
+    if probe.state == State.RUNNING and probe.started_at < at - STALE:
+        return Door(name, LOST, "no_worker", probe)
+    return Door(name, probe.state, probe.reason, probe)
