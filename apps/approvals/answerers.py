@@ -60,7 +60,7 @@ def place_of(approval: Approval, rule: AnswerRule | None, by: Principal, at: dat
     Raises:
         NotAnApproverError: the rule leaves it to others.
     """
-    named = _named_by(approval, rule)
+    named = named_by(approval, rule)
     if named is None:
         return ""
     person = person_of(by)
@@ -80,7 +80,7 @@ def answerers_of(approval: Approval, at: datetime) -> list[User]:
         for person in User.objects.filter(is_active=True)
         if may(person, Permission.APPROVALS_RESOLVE) and not is_own(approval, person)
     ]
-    named = _named_by(approval, answer_rule_of(approval))
+    named = named_by(approval, answer_rule_of(approval))
     if named is None:
         return people
     away = Deputy.objects.filter(until__gt=at, person__is_active=True).select_related("person")
@@ -89,7 +89,7 @@ def answerers_of(approval: Approval, at: datetime) -> list[User]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Named:
+class Named:
     """Whom a rule, and an escalation, name for a request; those in its teams by name."""
 
     roles: frozenset[str]
@@ -99,13 +99,13 @@ class _Named:
         return person.role in self.roles or person.username in self.people
 
 
-def _named_by(approval: Approval, rule: AnswerRule | None) -> _Named | None:
+def named_by(approval: Approval, rule: AnswerRule | None) -> Named | None:
     """Tell whom the answer is left to; None for whoever may answer at all."""
     if rule is None or not rule.answerers:
         return None
     more: dict[str, list[str]] = approval.escalated_to or {}
     teams = [*rule.teams, *more.get("teams", ())]
-    return _Named(
+    return Named(
         roles=frozenset([*rule.roles, *more.get("roles", ())]),
         people=frozenset([*rule.people, *more.get("people", ()), *people_in(approval.environment, teams)]),
     )

@@ -1,7 +1,8 @@
 """How answering wears people: how long requests wait, how fast answers come, how often they are the same.
 
 An answer took the time since a person could begin with it: since it was asked, or since their own last answer,
-whichever is later. Requests that were answered together count as one answer there.
+whichever is later. Requests that were answered together count as one answer there. Beside it stands the time since
+their own first look at the request, as their open page told it.
 """
 
 from collections.abc import Sequence
@@ -27,9 +28,11 @@ ENDED: Final = (*ALLOWED, State.DENIED, State.EXPIRED)
 
 PEOPLE: Final = """
 WITH answered AS (
-    SELECT decided_by_label AS who, state, decided_at, requested_at, id, COALESCE(batch_id, id) AS act,
-           EXTRACT(EPOCH FROM decided_at - requested_at - stood_still) AS waited
-    FROM approvals_approval
+    SELECT decided_by_label AS who, state, decided_at, requested_at, a.id, COALESCE(batch_id, a.id) AS act,
+           EXTRACT(EPOCH FROM decided_at - requested_at - stood_still) AS waited,
+           CASE WHEN batch_id IS NULL THEN EXTRACT(EPOCH FROM decided_at - look.at) END AS looked
+    FROM approvals_approval AS a
+    LEFT JOIN approvals_look AS look ON look.approval_id = a.id AND look.person_id = a.decided_by_id
     WHERE environment_id = %(environment)s AND decided_at >= %(since)s AND decided_at < %(until)s
       AND state IN ('allowed_once', 'allowed_always', 'denied') AND decided_by_label <> ''
 ), acts AS (
@@ -50,10 +53,11 @@ WITH answered AS (
     FROM timed GROUP BY who
 ), counted AS (
     SELECT who, COUNT(*) AS answered, COUNT(*) FILTER (WHERE state = 'denied') AS denied,
-           PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY waited) AS waited
+           PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY waited) AS waited,
+           PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY looked) AS looked
     FROM answered GROUP BY who
 )
-SELECT who, answered, denied, waited, tempo.took, tempo.fast, longest.longest
+SELECT who, answered, denied, waited, looked, tempo.took, tempo.fast, longest.longest
 FROM counted JOIN tempo USING (who) JOIN longest USING (who)
 ORDER BY answered DESC, who LIMIT %(most)s
 """
@@ -95,9 +99,13 @@ class Shares:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonTempo(Shares):
-    """How one person answers; `longest_row` is how many answers in a row took less than two seconds each."""
+    """How one person answers; `longest_row` is how many answers in a row took less than two seconds each.
+
+    `look_ms` counts from the person's own first look at the request; None where no look is known.
+    """
 
     who: str
+    look_ms: int | None
     decision_ms: int | None
     fast: int
     longest_row: int
@@ -193,11 +201,12 @@ def _people(environment: Environment, since: datetime, until: datetime) -> list[
             allowed=answered - denied,
             denied=denied,
             wait_ms=_ms(waited),
+            look_ms=_ms(looked),
             decision_ms=_ms(took),
             fast=fast,
             longest_row=longest,
         )
-        for who, answered, denied, waited, took, fast, longest in rows
+        for who, answered, denied, waited, looked, took, fast, longest in rows
     ]
 
 

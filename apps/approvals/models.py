@@ -302,6 +302,22 @@ class Deputy(models.Model):
         return f"{self.deputy} for {self.person}"
 
 
+class Look(models.Model):
+    """When somebody who may answer first had a request before their eyes, as their open page told."""
+
+    approval = models.ForeignKey(Approval, on_delete=models.CASCADE, related_name="looks")
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["approval", "person"], name="first_look_once_per_person"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.person)
+
+
 class Voice(models.Model):
     """One person's yes to a request that needs several; a person counts once, whatever tokens they have."""
 

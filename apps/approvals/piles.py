@@ -10,6 +10,7 @@ from django.db.models.functions import Cast, RowNumber
 
 from apps.accounts.access import Principal
 from apps.approvals.access import approvals_visible
+from apps.approvals.assigned import Assigned
 from apps.approvals.models import Approval
 from apps.approvals.selectors import approvals_pending, in_time
 from apps.registry.models import Environment
@@ -31,15 +32,16 @@ class Pile:
         return self.count == 1
 
 
-def piles(environment: Environment, *, by: Principal, at: datetime, most: int) -> list[Pile]:
+def piles(environment: Environment, *, by: Principal, at: datetime, most: int, mine: bool = False) -> list[Pile]:
     """Give what waits as cards, the one with the least time left first; one query however many requests wait.
 
     Args:
         by: who looks; what they may not see counts nowhere.
         most: cards that are given at most.
+        mine: only what is left to who looks.
     """
     key = Case(When(shape="", then=Cast("id", CharField())), default=F("shape"), output_field=CharField())
-    counted = waiting(environment, by=by, at=at).annotate(
+    counted = waiting(environment, by=by, at=at, mine=mine).annotate(
         key=key,
         alike=Window(Count("*"), partition_by=F("key")),
         place=Window(RowNumber(), partition_by=F("key"), order_by=["expires_at", "id"]),
@@ -48,12 +50,16 @@ def piles(environment: Environment, *, by: Principal, at: datetime, most: int) -
     return [Pile(row, row.alike if row.alike >= SIMILAR_FROM else 1) for row in cast(Iterable, rows)]  # type: ignore[type-arg]
 
 
-def waiting(environment: Environment, *, by: Principal, at: datetime, shape: str = "") -> QuerySet[Approval]:
+def waiting(
+    environment: Environment, *, by: Principal, at: datetime, shape: str = "", mine: bool = False
+) -> QuerySet[Approval]:
     """Give the requests that can be answered now, the one with the least time left first.
 
     Args:
         by: who looks.
         shape: only those of this shape; empty for all.
+        mine: only those that are left to who looks.
     """
     found = approvals_visible(by, approvals_pending(environment)).filter(in_time(at))
-    return found.filter(shape=shape) if shape else found
+    found = found.filter(shape=shape) if shape else found
+    return found.filter(pk__in=Assigned(environment, by, at).ids(found)) if mine else found

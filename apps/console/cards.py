@@ -91,11 +91,18 @@ class Card:
     """One request as one person sees it now."""
 
     def __init__(
-        self, approval: "Approval", *, may_resolve: bool, by: "Principal | None" = None, at: datetime | None = None
+        self,
+        approval: "Approval",
+        *,
+        may_resolve: bool,
+        by: "Principal | None" = None,
+        at: datetime | None = None,
+        is_mine: bool = False,
     ) -> None:
         self.approval = approval
         self.at = at or timezone.now()
         self.may_resolve = may_resolve
+        self.is_mine = is_mine
         self.is_own = by is not None and is_own(approval, by)
 
     @property

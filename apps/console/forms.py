@@ -83,6 +83,11 @@ class PreferencesForm(ConsoleForm):
         label=_("Language"), required=False, choices=[("", _("As the browser")), *settings.LANGUAGES]
     )
     theme = forms.ChoiceField(label=_("Theme"), choices=Theme.choices)
+    single_keys = forms.BooleanField(
+        label=_("Single keys on the approvals page"),
+        help_text=_("When off, j, k, a, A, d, e and ? do nothing there. Ctrl K and Esc always work."),
+        required=False,
+    )
 
 
 class EnvironmentForm(forms.Form):

@@ -1,6 +1,7 @@
 """Many requests: similar ones as one card, the list of what waits, and one answer to several of them."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
@@ -9,7 +10,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from apps.approvals import batch
-from apps.approvals.piles import Pile, piles, waiting
+from apps.approvals.assigned import Assigned
+from apps.approvals.piles import piles, waiting
 from apps.approvals.shapes import shape_words
 from apps.approvals.states import Decision
 from apps.console.cards import Card
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
     from apps.accounts.access import Principal
     from apps.approvals.batch import Item
+    from apps.approvals.models import Approval
     from apps.registry.models import Environment
 
 CARDS_MOST: Final = 30
@@ -32,9 +35,9 @@ WORDS_MOST: Final = 24
 class PileCard(Card):
     """One card for similar requests: what they have in common, and the one with the least time left."""
 
-    def __init__(self, pile: Pile, *, may_resolve: bool, by: "Principal", at: "datetime") -> None:
-        super().__init__(pile.first, may_resolve=may_resolve, by=by, at=at)
-        self.count = pile.count
+    def __init__(self, approval: "Approval", *, count: int, **seen: Any) -> None:
+        super().__init__(approval, **seen)
+        self.count = count
 
     @property
     def words(self) -> list[str]:
@@ -102,23 +105,32 @@ class BatchForm(ConsoleForm):
     confirmed = forms.BooleanField(required=False)
 
 
-def queue_cards(environment: "Environment | None", *, may_resolve: bool, by: "Principal", at: "datetime") -> list[Card]:
-    """Give the cards of the queue, the one with the least time left first; similar requests share one."""
+def queue_cards(
+    environment: "Environment | None", *, may_resolve: bool, by: "Principal", at: "datetime", mine: bool = False
+) -> list[Card]:
+    """Give the cards of the queue, the one with the least time left first; similar requests share one.
+
+    Args:
+        mine: only what is left to who looks.
+    """
     if environment is None:
         return []
-    return [
-        Card(pile.first, may_resolve=may_resolve, by=by, at=at)
-        if pile.is_alone
-        else PileCard(pile, may_resolve=may_resolve, by=by, at=at)
-        for pile in piles(environment, by=by, at=at, most=CARDS_MOST)
-    ]
+    assigned = Assigned(environment, by, at)
+    cards: list[Card] = []
+    for pile in piles(environment, by=by, at=at, most=CARDS_MOST, mine=mine):
+        card = Card if pile.is_alone else partial(PileCard, count=pile.count)
+        cards.append(card(pile.first, may_resolve=may_resolve, by=by, at=at, is_mine=assigned.holds(pile.first)))
+    return cards
 
 
-def not_shown(environment: "Environment | None", cards: list[Card], *, by: "Principal", at: "datetime") -> int:
+def not_shown(
+    environment: "Environment | None", cards: list[Card], *, by: "Principal", at: "datetime", mine: bool = False
+) -> int:
     """Tell how many requests wait that no card speaks of."""
     if environment is None or len(cards) < CARDS_MOST:
         return 0
-    return max(0, waiting(environment, by=by, at=at).count() - sum(getattr(card, "count", 1) for card in cards))
+    found = waiting(environment, by=by, at=at, mine=mine)
+    return max(0, found.count() - sum(getattr(card, "count", 1) for card in cards))
 
 
 def waiting_page(

@@ -89,7 +89,7 @@
   document.addEventListener("keydown", event => {
     const wasDown = keyDown;
     keyDown = true;
-    if (event.ctrlKey || event.metaKey || event.altKey || !window.openclaw.choice("keys", "on")) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || words.keys === "off") return;
     if (event.target.matches("input:not([type=radio]), select, textarea, [contenteditable]") || find("dialog[open]")) return;
     if (event.key === "j" || event.key === "k") { step(event.key === "j" ? 1 : -1); event.preventDefault(); return; }
     if (event.key === "?") { event.preventDefault(); find("#keys").showModal(); return; }
@@ -119,6 +119,9 @@
     const badge = find("#risk-count");
     badge.hidden = !risky;
     badge.textContent = String(risky);
+    const mine = all.filter(card => card.dataset.mine === "yes").length, own = find("#mine-count");
+    own.hidden = !mine;
+    own.textContent = String(mine);
     find("#all-clear").hidden = all.length > 0;
     queue.hidden = !all.length; // a feed without an article says nothing to a screen reader
     find("#no-match").hidden = !all.length || shown().length > 0;
@@ -130,14 +133,16 @@
     cards().sort((a, b) => rank(a) - rank(b)).forEach((card, at) => { if (queue.children[at] !== card) queue.insertBefore(card, queue.children[at]); });
     if (focused && focused !== document.activeElement) focused.focus({ preventScroll: true });
   }
-  findAll("[data-filter]").forEach(button => button.addEventListener("click", () => {
-    filters.risk = button.dataset.filter;
-    findAll("[data-filter]").forEach(other => other.setAttribute("aria-pressed", String(other === button)));
+  const risk = find("[data-filter]");
+  function onlyRisky(on) {
+    filters.risk = on ? risk.dataset.filter : "";
+    risk.setAttribute("aria-pressed", String(on));
     arrange();
-  }));
+  }
+  risk.addEventListener("click", () => onlyRisky(!filters.risk));
   agentFilter.addEventListener("change", () => { filters.agent = agentFilter.value; arrange(); });
   sort.addEventListener("change", order);
-  find("#show-all").addEventListener("click", () => { agentFilter.value = ""; filters.agent = ""; find("[data-filter='']").click(); });
+  find("#show-all").addEventListener("click", () => { agentFilter.value = ""; filters.agent = ""; onlyRisky(false); });
 
   /* live swaps */
   const busy = new Map();
@@ -159,7 +164,7 @@
     await htmx.ajax("GET", urlOf(words.card, id), { target: "#queue", swap: how });
     const card = document.getElementById(id);
     if (!card) return;
-    if (card.dataset.state !== "requested") { card.remove(); return; }
+    if (card.dataset.state !== "requested" || words.mine && card.dataset.mine !== "yes") { card.remove(); return; }
     if (alike(card.dataset.shape) >= Number(words.similarFrom)) { card.remove(); news.look(); return; }
     card.classList.add("arrive");
     arrange();
@@ -209,9 +214,9 @@
   /* similar requests share a card, which counts as many as make one */
   const alike = shape => shape ? cards().filter(card => card.dataset.shape === shape).reduce((sum, card) => sum + (card.hasAttribute("data-pile") ? Number(words.similarFrom) : 1), 0) : 0;
   function each(kind, id) {
-    if (document.getElementById(id) || kind === "changed") refresh(id);
+    if (document.getElementById(id) || kind === "changed" && !words.mine) refresh(id);
     else if (find("#queue > [data-pile]")) news.look();
-    else if (kind === "requested") once(id, () => add(id));
+    else if (kind !== "resolved") once(id, () => add(id)); // what is escalated may be ours from now on
     else recent(id);
   }
   async function whole() {

@@ -8,6 +8,7 @@ import pytest
 
 from apps.approvals.batch import batch_resolve
 from apps.approvals.fatigue import Fatigue, fatigue
+from apps.approvals.looking import approval_looked_at
 from apps.approvals.models import Approval
 from apps.approvals.services import approval_cancel, approval_resolve, approvals_expire
 from apps.audit.drafts import EntryDecision
@@ -101,3 +102,15 @@ def test_its_queries_do_not_grow(
         answered(ask(), operator, after_s)
     with django_assert_num_queries(4):
         assert measured().total.ended == 7
+
+
+def test_a_decision_also_takes_from_the_persons_own_first_look(
+    ask: Ask, operator: Any, colleague: Any, measured: Callable[[], Fatigue]
+) -> None:
+    looked, other = ask(), ask()
+    for after_s, who in ((4, colleague), (6, operator), (9, operator)):
+        approval_looked_at(looked, by=who, at=NOON + after_s * SECOND)
+    answered(looked, operator, 10)
+    answered(other, colleague, 12)
+    found = {person.who: person.look_ms for person in measured().people}
+    assert found == {str(operator): 4_000, str(colleague): None}

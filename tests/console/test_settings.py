@@ -18,6 +18,17 @@ def test_the_language_of_the_settings_wins_over_the_browser(
     assert 'data-theme="dark"' in page
 
 
+def test_single_keys_are_off_for_the_person_wherever_they_sign_in(
+    client_of: Callable[..., Client], operator: Any, admin: Any, environment: Any
+) -> None:
+    assert 'data-keys="on"' in client_of(operator).get("/approvals/").content.decode()
+    client_of(operator).post("/settings/", {"theme": "system"})
+    assert 'data-keys="off"' in client_of(operator).get("/approvals/").content.decode()
+    assert 'data-keys="on"' in client_of(admin).get("/approvals/").content.decode()
+    client_of(operator).post("/settings/", {"theme": "system", "single_keys": "on"})
+    assert 'data-keys="on"' in client_of(operator).get("/approvals/").content.decode()
+
+
 def test_an_unknown_theme_is_refused(client_of: Callable[..., Client], viewer: Any, environment: Any) -> None:
     assert client_of(viewer).post("/settings/", {"theme": "pink"}).status_code == 422
 

@@ -11,6 +11,7 @@ from channels.testing import WebsocketCommunicator
 from django.core.cache import cache
 from django.test import Client
 
+from apps.approvals.models import Look
 from apps.console import watching
 from tests.console.test_consumer import Tab, opened, tab  # noqa: F401 - fixtures
 
@@ -124,3 +125,20 @@ def test_after_a_takeover_repeating_does_not_take_it_back() -> None:
     assert [each.doing for each in watching.watched_by_others("e", "anna")["ap_1"]] == ["looking"]
     watching.watch("e", "t1", doing="deciding", **own)
     assert watching.taken_from("e", "olga") == {}
+
+
+async def test_the_first_look_of_who_may_answer_is_kept(
+    tab: Tab,  # noqa: F811
+    ask: Callable[..., Any],
+    operator: Any,
+    viewer: Any,
+) -> None:
+    approval = await database_sync_to_async(ask)()
+    for person in (operator, viewer):
+        mine = await tab(person)
+        await opened(mine)
+        for doing in ("looking", "still", "looking"):
+            await says(mine, type="look", id=approval.shown_id, doing=doing)
+        await mine.disconnect()
+    kept = await database_sync_to_async(lambda: list(Look.objects.values_list("person__username", flat=True)))()
+    assert kept == ["operator"]

@@ -103,6 +103,8 @@ def test_j_and_k_move_and_keys_can_be_switched_off(asking: Installation, agent: 
     expect(first.get_by_placeholder("Shown to the agent")).to_be_hidden()
     visitor.open("/settings/")
     page.get_by_role("switch", name="Single keys on the approvals page").uncheck()
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("Saved.")).to_be_visible(timeout=WAIT_MS)
     queue_of(visitor)
     expect(first).to_have_attribute("aria-current", "true")
     page.keyboard.press("j")

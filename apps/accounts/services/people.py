@@ -308,8 +308,11 @@ def password_reset(user_id: uuid.UUID, *, secret: str, password: str) -> User:
 
 
 @transaction.atomic
-def preferences_save(user: User, *, display_name: str, language: str, theme: str) -> User:
+def preferences_save(user: User, *, display_name: str, language: str, theme: str, single_keys: bool = True) -> User:
     """Save what a person chose about the console.
+
+    Args:
+        single_keys: whether single letters answer requests on the approvals page.
 
     Raises:
         UserInvalidError: no such theme.
@@ -321,5 +324,6 @@ def preferences_save(user: User, *, display_name: str, language: str, theme: str
         )
     user = _locked(user)
     user.display_name, user.language, user.theme = display_name.strip()[:100], language, theme
-    user.save(update_fields=["display_name", "language", "theme"])
+    user.single_keys = single_keys
+    user.save(update_fields=["display_name", "language", "theme", "single_keys"])
     return user

@@ -16,9 +16,13 @@ class SharesSerializer(serializers.Serializer[Any]):
 
 
 class PersonTempoSerializer(SharesSerializer):
-    """`longest_row` is how many answers in a row took less than two seconds each, `fast` how many in all."""
+    """`longest_row` is how many answers in a row took less than two seconds each, `fast` how many in all.
+
+    `decision_ms` counts from the asking or the person's last answer, `look_ms` from their own first look.
+    """
 
     who = serializers.CharField()
+    look_ms = serializers.IntegerField(allow_null=True)
     decision_ms = serializers.IntegerField(allow_null=True)
     fast = serializers.IntegerField()
     longest_row = serializers.IntegerField()

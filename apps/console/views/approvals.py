@@ -11,6 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.access import Permission, may
 from apps.approvals.access import approval_access
+from apps.approvals.assigned import Assigned
 from apps.approvals.drafts import GrantScope
 from apps.approvals.errors import ApprovalError
 from apps.approvals.piles import SIMILAR_FROM
@@ -47,12 +48,15 @@ def queue(request: ConsoleRequest) -> HttpResponse:
 def _queue(request: ConsoleRequest) -> dict[str, object]:
     at = timezone.now()
     may_resolve = may(request.user, Permission.APPROVALS_RESOLVE)
-    cards = queue_cards(request.environment, may_resolve=may_resolve, by=request.user, at=at)
+    mine = request.GET.get("for") == "me"
+    cards = queue_cards(request.environment, may_resolve=may_resolve, by=request.user, at=at, mine=mine)
     midnight = at.replace(hour=0, minute=0, second=0, microsecond=0)
     return {
         "cards": cards,
         "similar_from": SIMILAR_FROM,
-        "not_shown": not_shown(request.environment, cards, by=request.user, at=at),
+        "not_shown": not_shown(request.environment, cards, by=request.user, at=at, mine=mine),
+        "mine": mine,
+        "keys": request.user.single_keys,
         "recent": [
             Card(approval, may_resolve=False, at=at) for approval in approvals_recent(request.environment, limit=RECENT)
         ],
@@ -72,9 +76,11 @@ def card(request: ConsoleRequest, approval_id: uuid.UUID) -> HttpResponse:
     return render(request, template, context)
 
 
-def _card(request: ConsoleRequest, approval: object, error: ApprovalError | None = None) -> dict[str, object]:
+def _card(request: ConsoleRequest, approval: Any, error: ApprovalError | None = None) -> dict[str, object]:
     may_resolve = may(request.user, Permission.APPROVALS_RESOLVE)
-    card = Card(approval, may_resolve=may_resolve, by=request.user)  # type: ignore[arg-type]
+    at = timezone.now()
+    is_mine = approval.is_pending and Assigned(approval.environment, request.user, at).holds(approval)
+    card = Card(approval, may_resolve=may_resolve, by=request.user, at=at, is_mine=is_mine)
     return {"card": card, "error": error, "may_resolve": may_resolve}
 
 

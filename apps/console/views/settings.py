@@ -19,7 +19,7 @@ from apps.console.gate import ConsoleRequest, gate
 @gate()
 def settings(request: ConsoleRequest) -> HttpResponse:
     user = request.user
-    initial = {"display_name": user.display_name, "language": user.language, "theme": user.theme}
+    initial = {name: getattr(user, name) for name in PreferencesForm.base_fields}
     form = PreferencesForm(request.POST if request.method == "POST" else None, initial=initial)
     if request.method == "POST" and form.is_valid():
         user = preferences_save(user, **form.cleaned_data)
