@@ -5,8 +5,10 @@ from collections.abc import Callable
 
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
+from django.utils import timezone
 
 from apps.audit.services import boot_id
+from apps.audit.streaming.streams import streams_shown
 from apps.firewall.sandbox.levels import offer
 from apps.gateway.lifecycle import gateway
 from apps.policies.selectors import live_publication
@@ -63,6 +65,13 @@ def sandbox() -> str:
     return str(offer())
 
 
+def streams() -> str:
+    """Say how far other systems are behind; that they are is no reason to take this process away from callers."""
+    shown = streams_shown(timezone.now())
+    behind, dead = sum(state.behind for state in shown), sum(state.dead for state in shown)
+    return f"{len(shown)} streams, {behind} entries behind, {dead} refused" if shown else "none"
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "database": database,
     "migrations": migrations,
@@ -70,6 +79,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "listener": listener,
     "snapshot": snapshot,
     "sandbox": sandbox,
+    "streams": streams,
 }
 
 
