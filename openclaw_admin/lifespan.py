@@ -9,6 +9,7 @@ from apps.console.tabs import tabs
 from apps.events.listener import Listener, subscribe
 from apps.firewall.sandbox.privacy import hide_process
 from apps.gateway import lifecycle as gateway
+from openclaw_admin import interpreter
 from openclaw_admin.requests import Receive, Send
 
 log = structlog.get_logger("openclaw_admin.lifespan")
@@ -25,6 +26,7 @@ class Process:
         subscribe(tabs.hear)
         await self.listener.start()
         await gateway.start()
+        interpreter.settle()
 
     async def stop(self) -> None:
         """End the gateway, then what it writes to and hears from; one that fails does not keep the others."""
