@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from apps.audit.services import boot_id
 from apps.audit.streaming.streams import streams_shown
+from apps.audit.writer import writer as audit_writer
 from apps.firewall.sandbox.levels import offer
 from apps.gateway.lifecycle import gateway
 from apps.policies.selectors import live_publication
@@ -18,6 +19,7 @@ from openclaw_admin.lifespan import process
 from openclaw_admin.requests import Receive, Scope, Send, send_json
 
 TIMEOUT_S = 5.0
+WRITER_LATE_S = 10.0
 
 
 class NotReadyError(Exception):
@@ -45,8 +47,13 @@ def listener() -> str:
 
 
 def writer() -> str:
+    """Say how the disk keeps up; not ready where entries wait so long that their callers give up soon."""
     boot_id()
-    return "writes"
+    now = audit_writer().pressure
+    state = f"{now.waiting} wait, the first for {now.oldest_s:.1f} s, the last commit took {now.commit_ms} ms"
+    if now.oldest_s > WRITER_LATE_S:
+        raise NotReadyError(state)
+    return f"writes: {state}"
 
 
 def snapshot() -> str:

@@ -82,7 +82,9 @@ def _ledger(ledger: LedgerMetrics) -> Iterator[Metric]:
         ("chains", "Chains, ended ones included.", ledger.chains),
         ("index_lag_entries", "Entries that cannot be found by their words yet.", ledger.index_entries),
         ("index_lag_seconds", "Age of the oldest of them.", ledger.index_lag_s),
-        ("writer_waiting", "Entries that wait for the writer of the process that answers.", ledger.waiting),
+        ("writer_waiting", "Who waits for the writer of the process that answers.", ledger.pressure.waiting),
+        ("writer_oldest_wait_seconds", "How long the first of them waits.", ledger.pressure.oldest_s),
+        ("writer_commit_seconds", "How long its last commit took.", ledger.pressure.commit_ms / 1000),
     ):
         yield GaugeMetricFamily(f"{P}_audit_{name}", text, value=value)
     yield CounterMetricFamily(f"{P}_audit_entries", "Entries written to all chains.", value=ledger.entries)

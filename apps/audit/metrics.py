@@ -9,7 +9,7 @@ from django.db import connection
 
 from apps.audit.following import follow_lag
 from apps.audit.streaming.streams import StreamState, streams_shown
-from apps.audit.writer import writer
+from apps.audit.writer import Pressure, writer
 
 CALLS: Final = """
 SELECT environment, sum(begun), sum(ran), sum(denied), sum(failed) FROM audit_tally
@@ -31,7 +31,7 @@ class LedgerMetrics:
         calls: by environment, how many began, ran, were denied, failed.
         heads: of the chains that are written now: chain, host, number of the last entry.
         checkpoint_age_s: None before the first one.
-        waiting: entries that wait for the writer of this process.
+        pressure: of the writer of this process.
     """
 
     calls: tuple[tuple[str, int, int, int, int], ...]
@@ -43,7 +43,7 @@ class LedgerMetrics:
     index_lag_s: float
     exports: tuple[tuple[str, int], ...]
     streams: tuple[StreamState, ...]
-    waiting: int
+    pressure: Pressure
 
 
 def ledger_metrics(at: datetime) -> LedgerMetrics:
@@ -61,7 +61,7 @@ def ledger_metrics(at: datetime) -> LedgerMetrics:
         index_lag_s=lag.seconds,
         exports=tuple(_rows(EXPORTS)),
         streams=tuple(streams_shown(at)),
-        waiting=writer().waiting,
+        pressure=writer().pressure,
     )
 
 

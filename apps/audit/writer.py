@@ -60,6 +60,16 @@ class _FencedError(Exception):
 class _Waiting:
     entries: tuple[SealedEntry, ...]
     future: "Future[tuple[EntryReceipt, ...]]"
+    since: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pressure:
+    """How the disk keeps up: who waits for it, since when, and how long it took last."""
+
+    waiting: int
+    oldest_s: float
+    commit_ms: int
 
 
 @dataclass(slots=True)
@@ -87,6 +97,8 @@ class Writer:
         self._head: _Head | None = None
         self._is_head_doubtful = False
         self._beat_at = 0.0
+        self._storing: list[_Waiting] = []
+        self._commit_s = 0.0
         self._thread = threading.Thread(target=self._run, name="audit writer", daemon=True)
         self._thread.start()
 
@@ -103,14 +115,16 @@ class Writer:
         return future
 
     @property
-    def waiting(self) -> int:
-        """How many entries wait for their batch."""
-        return self._queue.qsize()
+    def pressure(self) -> Pressure:
+        """How many wait to be told that their entries are on disk, how long the first of them, and the last commit."""
+        storing = self._storing
+        oldest_s = time.monotonic() - storing[0].since if storing else 0.0
+        return Pressure(self._queue.qsize() + len(storing), oldest_s, round(self._commit_s * 1000))
 
     def submit(self, *entries: SealedEntry) -> "Future[tuple[EntryReceipt, ...]]":
         """Queue entries that belong together; the future ends when all are on disk, or with AuditUnavailableError."""
         future: Future[tuple[EntryReceipt, ...]] = Future()
-        self._put(_Waiting(entries, future))
+        self._put(_Waiting(entries, future, time.monotonic()))
         return future
 
     def close(self) -> None:
@@ -134,7 +148,9 @@ class Writer:
         while is_open:
             batch, is_open = self._gather()
             if batch:
+                self._storing = batch
                 self._store(batch)
+                self._storing = []
             if time.monotonic() - self._beat_at >= HEARTBEAT_S:
                 self._beat()
         self._end()
@@ -218,6 +234,7 @@ class Writer:
     def _write(self, entries: list[SealedEntry], receipts: list[EntryReceipt], head: _Head, after: _Head) -> None:
         connection = self._connection
         assert connection is not None  # noqa: S101 - _ready made it
+        began = time.monotonic()
         try:
             rows, previous = [], head.hash
             for entry, receipt in zip(entries, receipts, strict=True):
@@ -231,6 +248,7 @@ class Writer:
             if not self._has_arrived(head, after):
                 raise
         self._beat_at = time.monotonic()
+        self._commit_s = self._beat_at - began
 
     def _has_arrived(self, before: _Head, after: _Head) -> bool:
         self._disconnect()
