@@ -196,7 +196,10 @@ def _tally_of(filters: EntryFilters, step_s: int) -> _Tally | None:
     if _is_plain(filters):
         return _Tally(filters.environment, "", ("",))
     named = [name for name in TALLIED if getattr(filters, name)]
-    if len(named) != 1 or step_s < 3600 or not _is_plain(replace(filters, **{named[0]: ()})):
+    if len(named) != 1 or step_s < 3600:
+        return None
+    without: dict[str, Any] = {named[0]: type(getattr(filters, named[0]))()}
+    if not _is_plain(replace(filters, **without)):
         return None
     values = getattr(filters, named[0])
     values = values if isinstance(values, tuple) else (values,)

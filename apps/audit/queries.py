@@ -175,7 +175,9 @@ def _indexed(where: Where, filters: EntryFilters, key: tuple[str, str] | None) -
     if key is not None:
         where.wanted, where.key = wanted, key
         columns = ", ".join(f"w.{name}" for name in key)
-        where.add(f"(e.at, e.id) IN (SELECT {columns} FROM audit_words AS w WHERE {wanted.sql}{since})", *values)
+        found = f"SELECT {columns} FROM audit_words AS w WHERE {wanted.sql}{since} OFFSET 0"
+        # Found first and alone: the planner would otherwise walk all entries in order, hoping to meet some soon.
+        where.add(f"(e.at, e.id) IN (SELECT * FROM ({found}) AS f)", *values)
         where.by_words = where.parts[-1]
         return where
     found = f"FROM audit_words AS w {{}} WHERE {wanted.sql}"

@@ -61,5 +61,6 @@ def session_timeline(
 
 
 def _changes(environment: str, since: datetime, until: datetime) -> Sequence[EntryRow]:
-    span = {"since": since, "until": until + timedelta(microseconds=1)}
-    return entries(EntryFilters(environment=environment, kind=CHANGES, **span), limit=CHANGES_LIMIT).rows
+    until += timedelta(microseconds=1)
+    wanted = EntryFilters(environment=environment, kind=CHANGES, since=since, until=until)
+    return entries(wanted, limit=CHANGES_LIMIT).rows

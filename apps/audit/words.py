@@ -13,8 +13,8 @@ HEAD: Final = ("head_at", "head_id")
 _NO_WORD = re.compile(r"[][!\"#$%&'()*+,./:;<=>?@\\^`{|}~_\s-]+")
 WORDS_LIMIT = 12
 TOKEN_LETTERS: Final = 400
-LONGEST: Final = 48
-"""Bits of a duration."""
+LONGEST: Final = 33
+"""Bits of the longest duration: 62 days and more in milliseconds."""
 # As the SQL function audit_tokens writes them.
 _SIGNS: Final = {
     "actor": "=a:",
@@ -65,7 +65,9 @@ def _tokens(filters: EntryFilters) -> list[str]:
         if values and not _USUAL.intersection(values):
             tokens.append(_any_of([sign + str(each) for each in values]))
     if filters.duration_min is not None:
-        tokens.append(_any_of([f"=m:{bits}" for bits in range(filters.duration_min.bit_length(), LONGEST + 1)]))
+        tokens.append(
+            _any_of([f"=m:{bits}" for bits in range(min(filters.duration_min.bit_length(), LONGEST), LONGEST + 1)])
+        )
     return tokens
 
 

@@ -93,7 +93,7 @@ def test_paths_options_and_escapes_are_words_of_their_parts() -> None:
 def test_each_filter_without_an_index_of_its_own_finds_its_call(filters: dict[str, Any]) -> None:
     call(duration_ms=12)
     rule = EntryDecision(verdict="allow", layer="sandbox", rule="agents.ops.tools.deny 'exec' \\x")
-    told = {
+    told: dict[str, Any] = {
         "actor": "user:maya", "trace_id": "4bf92f3577b34da6a3ce929d0e0e4736", "snapshot_digest": "abc123",
         "channel": "slack", "decision": rule, "duration_ms": 7000,
     }  # fmt: skip
