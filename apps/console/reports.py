@@ -23,6 +23,8 @@ SPANS: Final[dict[str, tuple[Promise, timedelta]]] = {
     "90d": (_("90 d"), timedelta(days=90)),
 }
 USUAL: Final = "7d"
+SHOWN: Final = 15
+"""Rows of each table on the page; its file holds them all."""
 FAILED: Final = ("failed", "unknown")
 
 
@@ -89,7 +91,7 @@ def _history(row: Any) -> str:
 
 
 def _barred(rows: Iterable[Any], size: Callable[[Any], int], url: Callable[[Any], str]) -> list[tuple[Any, str, str]]:
-    rows = list(rows)
+    rows = list(rows)[:SHOWN]
     most = max([size(row) for row in rows], default=0) or 1
     return [(row, f"{max(size(row) * 100 / most, 0.5):.1f}", url(row)) for row in rows]
 
