@@ -18,11 +18,12 @@ from apps.approvals.models import Approval
 from apps.approvals.services import approval_resolve
 from apps.audit.models import Entry
 from apps.events.waiters import waiters
+from apps.gateway import lifecycle
 from apps.gateway.rpc import methods
 from apps.gateway.rpc.socket import NO_TOKEN
 from apps.halts.selectors import processes
 from apps.halts.services import halt_place
-from tests.gateway.conftest import call
+from tests.gateway.conftest import call, snapshot_with
 from tests.gateway.server import Holder, Server
 from tests.gateway.test_call_events import closing_code
 from tests.gateway.test_decisions import Token, eventually
@@ -96,6 +97,17 @@ def test_a_program_asks_somebody_answers_and_it_is_told_who_and_when(ways: Any) 
     assert resolved["ok"] is True
     assert (told["decision"], told["status"], told["resolvedBy"]) == ("allow-once", "allowed", "answers")
     assert told["createdAtMs"] == accepted["createdAtMs"] <= told["resolvedAtMs"] < told["expiresAtMs"]
+
+
+def test_each_command_of_a_line_has_what_the_rules_say_of_it(server: Server, holder: Holder, ways: Any) -> None:
+    asks, _ = ways
+    holder.snapshot = snapshot_with(approvals={"agents": {"bot": {"allowlist": [{"pattern": "echo"}]}}})
+    server.run(lifecycle.gateway().snapshots.reload())
+    line = "echo ready && make deploy | tee log"
+    asks("exec.approval.request", {"agentId": "bot", "command": line, "host": "build-1", "twoPhase": True})
+    approval = Approval.objects.get()
+    read = [(line[part["start"] : part["end"]], part["by"], bool(part["why"])) for part in approval.parts]
+    assert read == [("echo ready", "allowlist", False), ("make deploy", "", True), ("tee log", "", True)]
 
 
 def test_nobody_here_runs_what_a_program_asked_about(ways: Any) -> None:

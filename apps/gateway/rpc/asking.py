@@ -1,7 +1,7 @@
 """What a program asks people about: a command that it runs itself once somebody allowed it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -12,9 +12,11 @@ from apps.approvals.selectors import BY_PROGRAMS
 from apps.approvals.states import Decision
 from apps.audit.drafts import EntryDecision
 from apps.firewall.engine.decide import decide
+from apps.firewall.engine.exec_policy import CommandLine, Part, exec_rules
 from apps.firewall.engine.exec_policy.risks import risk_hints
 from apps.firewall.engine.snapshot import Snapshot
 from apps.firewall.identifiers import new_id
+from apps.firewall.runtime.stages.at_host import judge_unseen
 from apps.firewall.shell import read_line
 from apps.gateway.lifecycle import Gateway
 from apps.gateway.people import HARMFUL, environment_named
@@ -140,11 +142,19 @@ def draft_of(wanted: Wanted, grant: TokenGrant, *, approval_id: UUID, trace_id: 
         host=wanted.host,
         params={"command": wanted.command},
         evidence=evidence,
+        parts=_parts(wanted, line),
         asked=EntryDecision(verdict="ask", layer=BY_PROGRAMS, rule="exec.approval.request", reason=REASON),
         snapshot_digest=wanted.snapshot.digest,
         trace_id=trace_id,
         decisions=(Decision.ALLOW_ONCE, Decision.DENY),
     )
+
+
+def _parts(wanted: Wanted, line: CommandLine) -> tuple[Part, ...]:
+    """Tell what the agent's rules say of each command of a line, as far as its words show."""
+    settings = wanted.snapshot.exec_settings(wanted.caller.agent)
+    rules = exec_rules(settings, dialect=wanted.snapshot.dialect)
+    return judge_unseen(line, replace(rules, host=None), cwd=wanted.cwd).parts
 
 
 def _text(params: Mapping[str, Any], name: str, details: Details, *, most: int) -> str:

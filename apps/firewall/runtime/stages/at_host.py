@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
-from apps.firewall.engine.exec_policy import ExecVerdict, Where, judge
+from apps.firewall.engine.exec_policy import CommandLine, ExecRules, ExecVerdict, Where, judge
 from apps.firewall.runtime.definitions import definition_of
 from apps.firewall.runtime.executors.dispatch import executor_of
 from apps.firewall.runtime.executors.elsewhere import UnseenFiles
@@ -44,16 +44,20 @@ def judge_at_host(run: Run) -> ExecVerdict:
     assert run.tool is not None and run.call.host is not None  # noqa: S101 - the caller looked
     command, host = _command(run), run.call.host
     rules = command_rules(run, run.tool)
-    named = tuple(entry for entry in rules.allowlist if not ROOM_OF_PATHS & set(entry.pattern))
-    cwd = workdir_at_host(run)
-    where = Where(cwd=cwd, workspace=cwd or "/", home="", search_path=(FOLDER,))
-    verdict = judge(read_line(command), replace(rules, allowlist=named), files=UnseenFiles(), where=where)
+    verdict = judge_unseen(read_line(command), rules, cwd=workdir_at_host(run))
     if verdict.outcome != "deny" and run.call.params.get("elevated"):
         message = f"it asks to run elevated on `{host.name or host.id}`"
         verdict = replace(verdict, outcome="ask", reason="elevated", message=message)
     if verdict.outcome == "deny":
         raise run.refuse(verdict.reason, verdict.message, layer="exec_policy", rule=rules.security_from)
     return replace(verdict, executable="", may_be_remembered=False)
+
+
+def judge_unseen(line: CommandLine, rules: ExecRules, *, cwd: str) -> ExecVerdict:
+    """Judge a line by its words alone: what its programs are, and where its paths lead, nobody here can see."""
+    named = tuple(entry for entry in rules.allowlist if not ROOM_OF_PATHS & set(entry.pattern))
+    where = Where(cwd=cwd, workspace=cwd or "/", home="", search_path=(FOLDER,))
+    return judge(line, replace(rules, allowlist=named), files=UnseenFiles(), where=where)
 
 
 def workdir_at_host(run: Run) -> str:
