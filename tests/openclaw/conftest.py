@@ -29,6 +29,7 @@ from tests.openclaw.rpc import Rpc
 
 PORT = 18789
 READY_S = 180
+STOPPED_S = 180  # a gateway lets what runs come to its end first
 POLICY = {
     "agents": {"list": [{"id": "main"}]},
     "tools": {"deny": ["write"], "exec": {"host": "gateway", "security": "allowlist", "ask": "on-miss"}},
@@ -119,7 +120,7 @@ class RealGateway:
             self.rpc.close()
         if self.process is not None:
             self.process.terminate()
-            self.process.wait(30)
+            self.process.wait(STOPPED_S)
         (self.folder / "gateway.sock").unlink(missing_ok=True)
 
     def begin(self, tool: str, **args: Any) -> str:

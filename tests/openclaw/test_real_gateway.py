@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.journeys.conftest import Installation
-from tests.openclaw.conftest import RealGateway, can_be_alone, govern
+from tests.openclaw.conftest import STOPPED_S, RealGateway, can_be_alone, govern
 from tests.openclaw.model import Model
 
 pytestmark = pytest.mark.slow
@@ -230,7 +230,7 @@ def switch_on(gateway: RealGateway) -> None:
 def test_without_the_server_nothing_runs(gateway: RealGateway, server: Installation, model: Model) -> None:
     assert server.process is not None
     server.process.terminate()
-    server.process.wait(30)
+    server.process.wait(STOPPED_S)
 
     gateway.end(gateway.begin("exec", command="uname -a"))
 
