@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from apps.audit.drafts import EntryDecision
-from apps.audit.reports import LONGEST, Report, Span, report_of, whole_hours
+from apps.audit.figures import Span
+from apps.audit.reports import LONGEST, Report, report_of, whole_hours
 from apps.audit.services import entry_record
 from apps.firewall.identifiers import new_id
 from tests.audit.drafts import denial, intent, outcome

@@ -61,7 +61,7 @@ class ReportSerializer(serializers.Serializer[Any]):
     agents = CallsRowSerializer(many=True, source="calls.agents")
     tools = CallsRowSerializer(many=True, source="calls.tools")
     layers = LayerRowSerializer(many=True, source="calls.layers")
-    errors = ErrorRowSerializer(many=True, source="calls.errors")
+    errors = ErrorRowSerializer(many=True, source="calls.errors")  # type: ignore[assignment]  # a field, not the mistakes
     slowest = SlowRowSerializer(many=True, source="calls.slowest")
     operators = PersonTempoSerializer(many=True, source="answers.people")
     answers_expired = serializers.IntegerField(source="answers.total.expired")
