@@ -269,6 +269,8 @@ CELERY_BEAT_SCHEDULE = {
         "audit.exports_purge": 3600.0,
         "audit.streams_send": 2.0,
         "audit.partitions_ensure": 86400.0,
+        "audit.purges_run": 3600.0,
+        "audit.erasures_resume": 60.0,
         "registry.looks_due": 10.0,
         "registry.runs_close_orphaned": 60.0,
         "gateway.calls_settle": 2.0,
@@ -286,6 +288,7 @@ CELERY_TASKS_AT_START = [
     "audit.sweep_orphans",
     "approvals.abandon",
     "audit.exports_resume",
+    "audit.erasures_resume",
     "registry.runs_close_orphaned",
 ]
 

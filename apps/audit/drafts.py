@@ -36,6 +36,10 @@ class EntryKind(StrEnum):
     TOKEN = "token"  # noqa: S105 - the name of a kind
     EXPORT = "export"
     SEARCH = "search"
+    PURGE = "purge"
+    ERASURE = "erasure"
+    HOLD_CHANGE = "hold_change"
+    RETENTION_CHANGE = "retention_change"
     STREAM_CHANGE = "stream_change"
     VERIFICATION = "verification"
     WITNESS_CHANGE = "witness_change"

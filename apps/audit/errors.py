@@ -101,3 +101,31 @@ class WitnessInvalidError(AuditError):
     def __init__(self, details: list[dict[str, str]]) -> None:
         super().__init__("; ".join(item["message"] for item in details))
         self.details = details
+
+
+class RetentionInvalidError(AuditError):
+    """What was wanted of retention, a hold or an erasure cannot be: `details` names the field."""
+
+    code = "retention_invalid"
+
+    def __init__(self, message: str, path: str) -> None:
+        super().__init__(message)
+        self.details = [{"path": path, "code": "invalid", "message": message}]
+
+
+class HoldNotFoundError(AuditError):
+    """No legal hold has this id."""
+
+    code = "hold_not_found"
+
+
+class ErasureHeldError(AuditError):
+    """A legal hold keeps what was to be erased."""
+
+    code = "erasure_held"
+
+
+class ErasureOpenError(AuditError):
+    """Calls or requests of the subject have not ended."""
+
+    code = "erasure_open"

@@ -247,6 +247,10 @@ class Witness(models.Model):
     class Meta:
         ordering = ["name"]
 
+    @property
+    def shown_target(self) -> str:
+        return self.target.split("?")[0]
+
 
 class WitnessReceipt(models.Model):
     """What a witness answered to a statement: for a time-stamp the whole token, which others can verify."""
@@ -286,6 +290,14 @@ class VerificationRun(models.Model):
     class Meta:
         ordering = ["-requested_at", "-id"]
 
+    @property
+    def is_open(self) -> bool:
+        return self.state in {self.State.WAITING, self.State.RUNNING}
+
+    @property
+    def percent(self) -> int | None:
+        return min(100, 100 * self.entries_done // self.entries_total) if self.entries_total else None
+
 
 class SavedFilter(models.Model):
     """A search that a person keeps under a name, for themselves or for everybody who reads the ledger.
@@ -311,3 +323,70 @@ class ListPreference(models.Model):
     owner = models.OneToOneField(settings.AUTH_USER_MODEL, primary_key=True, on_delete=models.CASCADE, related_name="+")
     columns = models.JSONField(default=list)
     time_zone = models.TextField(default="")
+
+
+class Retention(models.Model):
+    """How many days one class of records is kept; null, or no row: for ever."""
+
+    name = models.CharField(max_length=32, primary_key=True)
+    days = models.PositiveIntegerField(null=True)
+    changed_by = models.TextField(default="")
+    changed_at = models.DateTimeField(null=True)
+
+
+class Hold(models.Model):
+    """What must not go, whatever retention or an erasure says; empty members mean any. It can only be lifted, once."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    reason = models.CharField(max_length=500)
+    environment = models.TextField(default="")
+    agent = models.TextField(default="")
+    channel = models.TextField(default="")
+    sender = models.TextField(default="")
+    session_key = models.TextField(default="")
+    since = models.DateTimeField(null=True)
+    until = models.DateTimeField(null=True)
+    placed_at = models.DateTimeField()
+    placed_by = models.TextField()
+    lifted_at = models.DateTimeField(null=True)
+    lifted_by = models.TextField(default="")
+    lift_reason = models.CharField(max_length=500, default="")
+
+    class Meta:
+        ordering = ["-placed_at", "-id"]
+
+    @property
+    def shown_id(self) -> str:
+        return show_id("hold", self.pk)
+
+
+class Erasure(models.Model):
+    """One subject whose contents are erased. Who it was stands here only until that is done; then its salted hash."""
+
+    class State(models.TextChoices):
+        RUNNING = "running"
+        DONE = "done"
+        REFUSED = "refused"
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    channel = models.TextField()
+    sender = models.TextField()
+    salt = models.BinaryField()
+    subject = models.CharField(max_length=64)
+    reason = models.CharField(max_length=500)
+    requested_by = models.TextField()
+    requested_at = models.DateTimeField()
+    state = models.TextField(choices=State, default=State.RUNNING)
+    touched_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True)
+    contents_total = models.BigIntegerField(default=0)
+    contents_done = models.BigIntegerField(default=0)
+    elsewhere = models.JSONField(default=dict)
+    error = models.TextField(default="")
+
+    class Meta:
+        ordering = ["-requested_at", "-id"]
+
+    @property
+    def shown_id(self) -> str:
+        return show_id("ers", self.pk)

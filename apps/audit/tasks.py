@@ -12,6 +12,8 @@ from apps.audit.checkpoints import checkpoints_make
 from apps.audit.exporting import TURN_S, export_run
 from apps.audit.exports import export_is_open, exports_purge, exports_unfinished
 from apps.audit.following import NEAR, follow
+from apps.audit.retention.erasing import erasure_run, erasures_unfinished
+from apps.audit.retention.purging import purge_run, purges_run
 from apps.audit.services import partitions_ensure, sweep_orphans
 from apps.audit.streaming.sending import stream_send, streams_due
 from apps.audit.verification_runs import verification_due, verification_start, verifications_unfinished
@@ -58,6 +60,18 @@ def witnesses_tell_task() -> int:
 def witness_tell_task(witness_id: str) -> int:
     """Tell one witness what it has not heard of."""
     return witness_tell(UUID(witness_id), at=timezone.now())
+
+
+def verification_enqueue(run_id: UUID) -> None:
+    """Hand a walk to a worker once this transaction commits; without a broker it is found within a minute."""
+
+    def hand_over() -> None:
+        try:
+            verification_task.delay(str(run_id))
+        except BrokerError:
+            log.warning("audit.verification_not_enqueued", run=str(run_id))
+
+    transaction.on_commit(hand_over)
 
 
 @shared_task(name="audit.verifications")
@@ -131,3 +145,32 @@ def streams_send_task() -> int:
 def stream_send_task(stream_id: str) -> int:
     """Send one stream for a second."""
     return stream_send(UUID(stream_id), at=timezone.now(), limit_s=SEND_S)
+
+
+@shared_task(name="audit.purges_run")
+def purges_run_task() -> int:
+    """Take what no class keeps any longer. Hourly."""
+    return sum(each.records for each in purges_run(at=timezone.now()))
+
+
+@shared_task(name="audit.purge_run")
+def purge_run_task(name: str, actor: str) -> None:
+    """Take what one class no longer keeps, because somebody asked; asks for itself again until it is done."""
+    if not purge_run(name, actor=actor, at=timezone.now()).is_done:
+        purge_run_task.delay(name, actor)
+
+
+@shared_task(name="audit.erasure_run")
+def erasure_run_task(erasure_id: str) -> None:
+    """Go on with one erasure; asks for itself again until nothing is left."""
+    if not erasure_run(UUID(erasure_id), at=timezone.now()):
+        erasure_run_task.delay(erasure_id)
+
+
+@shared_task(name="audit.erasures_resume")
+def erasures_resume_task() -> int:
+    """Enqueue the erasures that have not ended. Every minute, and at start: a worker may have been killed."""
+    unfinished = erasures_unfinished()
+    for erasure_id in unfinished:
+        erasure_run_task.delay(str(erasure_id))
+    return len(unfinished)

@@ -5,3 +5,9 @@ class LimitsConfig(AppConfig):
     name = "apps.limits"
     label = "limits"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from apps.audit.retention.erasers import eraser_register
+        from apps.limits.erasing import ERASER
+
+        eraser_register(ERASER)

@@ -4,3 +4,9 @@ from django.apps import AppConfig
 class OpenClawGatewaysConfig(AppConfig):
     name = "apps.openclaw_gateways"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from apps.audit.retention.erasers import eraser_register
+        from apps.openclaw_gateways.erasing import ERASER
+
+        eraser_register(ERASER)
