@@ -44,4 +44,4 @@ def approval_waits(at: datetime) -> list[Waits]:
     """Measure the requests of every environment."""
     with connection.cursor() as cursor:
         cursor.execute(WAITS, [at, at, at])
-        return [Waits(*row[:5], within=tuple(row[5])) for row in cursor.fetchall()]
+        return [Waits(*row[:5], tuple(row[5])) for row in cursor.fetchall()]

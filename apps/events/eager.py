@@ -4,7 +4,6 @@ A task for each of a thousand texts costs as much as sending them. Python 3.12 h
 """
 
 import asyncio
-import types
 from collections.abc import Coroutine, Generator
 from typing import Any
 
@@ -25,21 +24,27 @@ def begin(work: Coroutine[Any, None, None]) -> asyncio.Task[None] | None:
 
 
 async def _finish(work: Coroutine[Any, None, None], waits_for: Any) -> None:
-    await _rest(work, waits_for)
+    await _Rest(work, waits_for)
 
 
-@types.coroutine
-def _rest(work: Coroutine[Any, None, None], waits_for: Any) -> Generator[Any, None, None]:
-    while True:
-        try:
+class _Rest:
+    """What is left of a coroutine that has begun, and waits for something."""
+
+    def __init__(self, work: Coroutine[Any, None, None], waits_for: Any) -> None:
+        self._work = work
+        self._waits_for = waits_for
+
+    def __await__(self) -> Generator[Any, None, None]:
+        while True:
             try:
-                yield waits_for
-            except BaseException as exc:  # noqa: BLE001 - a cancel, most of all: it is the coroutine's to answer
-                waits_for = work.throw(exc)
-            else:
-                waits_for = work.send(None)
-        except StopIteration:
-            return
+                try:
+                    yield self._waits_for
+                except BaseException as exc:  # noqa: BLE001 - a cancel, most of all: it is the coroutine's to answer
+                    self._waits_for = self._work.throw(exc)
+                else:
+                    self._waits_for = self._work.send(None)
+            except StopIteration:
+                return
 
 
 async def _fail(exc: Exception) -> None:

@@ -17,6 +17,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """
 
     asked_at = 0.0
+    health_check_enabled: bool
+    health_check_done: bool
 
     def close_if_health_check_failed(self) -> None:
         if self.connection is None or not self.health_check_enabled or self.health_check_done:
@@ -25,7 +27,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if now - self.asked_at < ASKED_EVERY_S and _is_quiet(self.connection):
             self.health_check_done = True
             return
-        super().close_if_health_check_failed()  # type: ignore[no-untyped-call]
+        super().close_if_health_check_failed()
         self.asked_at = now
 
 

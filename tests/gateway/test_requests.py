@@ -33,7 +33,8 @@ def rows(monkeypatch: pytest.MonkeyPatch) -> Rows:
 
 
 async def test_everybody_who_asks_after_a_notice_is_given_one_reading(rows: Rows) -> None:
-    live, row = LiveRequests(), new_id()
+    live: Any = LiveRequests()
+    row = new_id()
     assert set(await asyncio.gather(*(live.now(row) for _ in range(5)))) == {(row, 1)}
     assert await live.now(row) == (row, 1)
     live.hear(Notice("approval.resolved", str(row)))
@@ -41,7 +42,8 @@ async def test_everybody_who_asks_after_a_notice_is_given_one_reading(rows: Rows
 
 
 async def test_what_was_begun_before_a_notice_is_not_given_after_it(rows: Rows) -> None:
-    live, row = LiveRequests(), new_id()
+    live: Any = LiveRequests()
+    row = new_id()
     before = asyncio.create_task(live.now(row))
     while not rows.reads:
         await asyncio.sleep(0)
@@ -51,7 +53,8 @@ async def test_what_was_begun_before_a_notice_is_not_given_after_it(rows: Rows) 
 
 @pytest.mark.parametrize("notice", [Notice(RECONNECTED, ""), None], ids=["the way to the notices broke", "time"])
 async def test_without_notices_nothing_is_kept(rows: Rows, notice: Notice | None, monkeypatch: Any) -> None:
-    live, row = LiveRequests(), new_id()
+    live: Any = LiveRequests()
+    row = new_id()
     await live.now(row)
     if notice is None:
         monkeypatch.setattr(requests, "FRESH_S", 0.0)
@@ -61,7 +64,8 @@ async def test_without_notices_nothing_is_kept(rows: Rows, notice: Notice | None
 
 
 async def test_a_new_request_is_not_read_again(rows: Rows) -> None:
-    live, row = LiveRequests(), new_id()
+    live: Any = LiveRequests()
+    row = new_id()
     asked: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
     asking = asyncio.create_task(live.asked(row, asked))
     await asyncio.sleep(0)
@@ -72,7 +76,8 @@ async def test_a_new_request_is_not_read_again(rows: Rows) -> None:
 
 
 async def test_one_that_could_not_be_asked_is_read(rows: Rows) -> None:
-    live, row = LiveRequests(), new_id()
+    live: Any = LiveRequests()
+    row = new_id()
 
     async def refuse() -> Any:
         raise RuntimeError
@@ -84,7 +89,8 @@ async def test_one_that_could_not_be_asked_is_read(rows: Rows) -> None:
 
 async def test_it_keeps_no_more_than_so_many(rows: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(requests, "KEPT", 2)
-    live, first = LiveRequests(), new_id()
+    live: Any = LiveRequests()
+    first = new_id()
     for row in (first, new_id(), new_id(), first):
         await live.now(row)
     assert rows.reads == 4

@@ -33,7 +33,12 @@ def test_one_that_stands_is_used_again_without_a_question(kept: Any) -> None:
     first = pid_in_a_new_use(kept)
     questions: list[str] = []
     asked = kept.is_usable
-    kept.is_usable = lambda: questions.append("SELECT 1") or asked()
+
+    def is_usable() -> bool:
+        questions.append("SELECT 1")
+        return bool(asked())
+
+    kept.is_usable = is_usable
     assert [pid_in_a_new_use(kept) for _ in range(3)] == [first] * 3
     assert questions == []
 
