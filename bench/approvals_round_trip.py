@@ -8,12 +8,13 @@ import asyncio
 import json
 import time
 from collections.abc import Iterable
+from contextlib import closing
 from typing import Any
 
-import httpx
 from websockets.asyncio.client import ClientConnection, connect
 
 from bench._installation import Installation, installation
+from bench._plain_http import Poster
 from bench.approvals import sign_in
 from bench.figures import Figure, percentile, shown
 
@@ -40,21 +41,23 @@ def _figure(what: str, times: list[float], goal: str, limit_s: float) -> Figure:
 async def _measured(place: Installation, asks: str, answers: str) -> tuple[list[float], list[float]]:
     cookie = await asyncio.to_thread(sign_in, place)
     base = place.url.replace("http", "ws", 1)
-    headers = {"Authorization": f"Bearer {answers}"}
-    async with (
-        connect(f"{base}/ws/console/", origin=place.url, additional_headers={"Cookie": cookie}) as tab,  # type: ignore[arg-type]
-        httpx.AsyncClient(base_url=place.url, headers=headers, timeout=GIVE_UP_S) as operator,
-    ):
-        deciding = asyncio.create_task(_decide(tab, operator))
-        alone = await _program(base, asks, "alone", WARM + ROUNDS)
-        several = (_program(base, asks, f"p{number}", WARM + ROUNDS // AT_ONCE) for number in range(AT_ONCE))
-        together = [each for times in await asyncio.gather(*several) for each in times]
-        deciding.cancel()
-        await asyncio.gather(deciding, return_exceptions=True)
+    origin: Any = place.url
+    with closing(Poster(place.url, answers)) as operator:
+        async with connect(f"{base}/ws/console/", origin=origin, additional_headers={"Cookie": cookie}) as tab:
+            return await _timed(base, asks, tab, operator)
+
+
+async def _timed(base: str, asks: str, tab: ClientConnection, operator: Poster) -> tuple[list[float], list[float]]:
+    deciding = asyncio.create_task(_decide(tab, operator))
+    alone = await _program(base, asks, "alone", WARM + ROUNDS)
+    several = (_program(base, asks, f"p{number}", WARM + ROUNDS // AT_ONCE) for number in range(AT_ONCE))
+    together = [each for times in await asyncio.gather(*several) for each in times]
+    deciding.cancel()
+    await asyncio.gather(deciding, return_exceptions=True)
     return alone, together
 
 
-async def _decide(tab: ClientConnection, operator: httpx.AsyncClient) -> None:
+async def _decide(tab: ClientConnection, operator: Poster) -> None:
     """Allow whatever is asked, the moment the socket tells of it."""
     async with asyncio.TaskGroup() as deciding:
         async for text in tab:
@@ -63,9 +66,10 @@ async def _decide(tab: ClientConnection, operator: httpx.AsyncClient) -> None:
                 deciding.create_task(_allow(operator, message["id"]))
 
 
-async def _allow(operator: httpx.AsyncClient, approval: str) -> None:
-    path = f"/api/v1/approvals/{approval}/resolve"
-    (await operator.post(path, json={"decision": "allow-once"})).raise_for_status()
+async def _allow(operator: Poster, approval: str) -> None:
+    status = await operator.post(f"/api/v1/approvals/{approval}/resolve", {"decision": "allow-once"})
+    if status != 200:
+        raise RuntimeError(f"the answer was refused: {status}")
 
 
 async def _program(base: str, secret: str, name: str, rounds: int) -> list[float]:
