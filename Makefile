@@ -18,7 +18,7 @@ SHARED := --dist loadfile --no-loadscope-reorder # long files first, as tests/co
 SYSTEM_TOOLS := chromium:chromium bwrap:bubblewrap msgfmt:gettext redis-server:redis-server
 LICENCES := MIT;BSD;Apache;ISC;Python Software Foundation;PSF;MPL;Mozilla;0BSD;LGPL;Lesser General Public;Zope;ZPL;Unlicense;Public Domain;The Unlicense;Artistic
 
-.PHONY: help setup run system lint types test test-fast test-all test-plugin test-openclaw escapes bench messages requirements audit clean
+.PHONY: help setup run system lint types test test-fast test-all test-plugin test-openclaw escapes bench bench-audit schema messages requirements audit clean
 
 help:
 	@echo "make run        serve OpenClaw Admin on http://$(HOST):$(PORT)"
@@ -29,6 +29,8 @@ help:
 	@echo "make test-openclaw  the plugin in a real OpenClaw Gateway, which it installs; no model, nothing leaves the machine"
 	@echo "make escapes    try to get out of the sandbox, and rewrite the list of docs/security/sandbox.md"
 	@echo "make bench      measure, and rewrite the table of docs/performance.md"
+	@echo "make bench-audit  the same of the ledger, with 5,000,000 entries"
+	@echo "make schema     write the tables of a new database down, after a migration was added"
 	@echo "make lint types system messages requirements audit clean"
 
 # ---- set-up: each stamp is younger than what it was made from, so that a second run does nothing ----
@@ -131,10 +133,18 @@ escapes: $(VENV)/.dev
 bench: setup system
 	$(EMBEDDED) $(ENVPY) -m bench
 
+# the ledger with AUDIT_BENCH_ENTRIES entries, on a database that waits for its disk
+bench-audit: setup system
+	$(EMBEDDED:run%=run --durable%) $(ENVPY) -m bench audit
+
 # ---- keeping the tree ----
 
 messages: $(VENV)/.dev
 	$(MANAGE) makemessages --locale zh_Hans --no-location --no-wrap --ignore 'tests/*' --ignore 'bench/*' --ignore 'node_modules/*'
+
+# what all migrations say to an empty database
+schema: $(VENV)/.dev
+	$(EMBEDDED) $(MANAGE) schema
 
 requirements: $(VENV)/.dev
 	$(BIN)/uv pip compile -q --python-version 3.11 --no-header --no-annotate pyproject.toml -o requirements.txt

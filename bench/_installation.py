@@ -31,11 +31,11 @@ class Installation:
     url: str = ""
     passwords: dict[str, str] = field(default_factory=dict)
 
-    def run(self, *arguments: str) -> str:
+    def run(self, *arguments: str, timeout_s: float = COMMAND_S) -> str:
         """Run a Python program with this installation's settings and return what it prints."""
         done = subprocess.run(
             [sys.executable, *arguments],
-            cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=COMMAND_S, check=False,
+            cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=timeout_s, check=False,
         )  # fmt: skip
         if done.returncode:
             raise RuntimeError(f"{' '.join(arguments)} failed:\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
