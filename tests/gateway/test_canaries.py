@@ -19,6 +19,7 @@ from apps.audit.exports import entry_export
 from apps.audit.filters import EntryFilters
 from apps.audit.models import Entry
 from apps.audit.services import entries_record
+from apps.firewall.identifiers import new_id, show_id
 from apps.policies.services import document_import, publish
 from tests import database
 from tests.audit.drafts import denial, outcome
@@ -152,20 +153,20 @@ def in_process() -> list[Canary]:
     drafts = []
     for hook, reason, result in zip(hooks, reasons, results, strict=True):
         changed = {"hooks": [{"name": "h", "before": {"command": hook.text}, "after": {"command": "true"}}]}
+        call = new_id()
         base = denial(
-            changes=changed, decision=EntryDecision(verdict="deny", layer="agent", reason=f"not {reason.text}")
+            call, changes=changed, decision=EntryDecision(verdict="deny", layer="agent", reason=f"not {reason.text}")
         )
-        ended = outcome(base.call_id, result={"content": [{"type": "text", "text": result.text}], "raw": [result.text]})
+        ended = outcome(call, result={"content": [{"type": "text", "text": result.text}], "raw": [result.text]})
         drafts += [base, ended]
     entries_record(drafts)
     return [*hooks, *reasons, *results]
 
 
 def paths() -> list[str]:
+    """Name pages that show what was recorded: lists, and some calls."""
     ids = Entry.objects.filter(call_id__isnull=False).order_by("at").values_list("call_id", flat=True)
-    from apps.firewall.identifiers import show_id
-
-    shown = [show_id("call", each) for each in dict.fromkeys(ids)]
+    shown = [show_id("call", each) for each in dict.fromkeys(ids) if each is not None]
     return ["/audit/?span=all", "/approvals/", "/notifications/", *(f"/audit/calls/{each}/" for each in shown[::25])]
 
 
