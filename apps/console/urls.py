@@ -7,6 +7,7 @@ from django.urls import URLPattern, URLResolver, path
 import apps.accounts.converters  # noqa: F401 - registers user_id, approval_id, call_id, …
 from apps.accounts.secret_links import INVITATION_ROUTE, PASSWORD_RESET_ROUTE
 from apps.console.catalogue_urls import catalogue
+from apps.console.integrity_urls import integrity
 from apps.console.policy_urls import exploring, policies
 from apps.console.views import (
     accounts,
@@ -20,6 +21,7 @@ from apps.console.views import (
     audit_streams,
     audit_timeline,
     call_news,
+    coverage,
     exports,
     fatigue,
     gateways,
@@ -138,6 +140,8 @@ auditing: list[URLPattern | URLResolver] = [
     path("audit/", audit.audit, name="audit"),
     path("audit/rows/", audit.audit, name="audit-rows"),
     path("audit/new/", audit.new, name="audit-new"),
+    path("audit/coverage/", coverage.coverage, name="audit-coverage"),
+    path("audit/coverage/probe/", coverage.probe, name="audit-coverage-probe"),
     path("audit/reports/", reports.reports, name="audit-reports"),
     path("audit/reports/<slug:table>/file/", reports.report_file, name="audit-report-file"),
     path("audit/saved/", audit_saved.save, name="audit-saved"),
@@ -187,6 +191,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     *approving,
     *working,
     *auditing,
+    *integrity,
     *releasing,
     *policies,
     *catalogue,

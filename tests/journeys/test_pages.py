@@ -13,6 +13,8 @@ RUNTIME_PAGES = (
     "/sessions/",
     "/async-calls/",
     "/audit/reports/",
+    "/audit/coverage/",
+    "/audit/integrity/",
     "/hooks/",
     "/hook/new/",
     "/permissions/",
