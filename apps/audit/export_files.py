@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, BinaryIO, Final, Protocol
 
 from django.conf import settings
 
@@ -85,13 +85,13 @@ def removed(path: Path) -> None:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[io.BufferedRandom]:
+def _opened(path: Path) -> Iterator[BinaryIO]:
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     with os.fdopen(descriptor, "r+b", buffering=BLOCK_BYTES) as file:
         yield file
 
 
-def _cut(file: io.BufferedRandom, size: int) -> bool:
+def _cut(file: BinaryIO, size: int) -> bool:
     is_whole = file.seek(0, os.SEEK_END) >= size
     file.seek(size if is_whole else 0)
     file.truncate()
@@ -101,7 +101,7 @@ def _cut(file: io.BufferedRandom, size: int) -> bool:
 class _Lines:
     """One file that is appended to."""
 
-    def __init__(self, file: io.BufferedRandom, path: Path, head: bytes) -> None:
+    def __init__(self, file: BinaryIO, path: Path, head: bytes) -> None:
         self._file, self._path, self._head = file, path, head
 
     def add(self, number: int, lines: Iterable[bytes]) -> int:  # noqa: ARG002 - of the protocol
@@ -179,7 +179,7 @@ def _gathered(lines: Iterable[bytes]) -> Iterator[bytes]:
 
 def _regrouped(files: Iterable[Any]) -> Iterator[Any]:
     """Give the row groups of files, small ones together."""
-    from pyarrow import concat_tables
+    import pyarrow
 
     waiting: list[Any] = []
     size = 0
@@ -188,11 +188,11 @@ def _regrouped(files: Iterable[Any]) -> Iterator[Any]:
             waiting.append(file.read_row_group(number, use_threads=False))
             size += waiting[-1].nbytes
             if size >= GROUP_BYTES:
-                yield concat_tables(waiting)
+                yield pyarrow.concat_tables(waiting)
                 waiting, size = [], 0
         file.close()
     if waiting:
-        yield concat_tables(waiting)
+        yield pyarrow.concat_tables(waiting)
 
 
 def _schema() -> Any:

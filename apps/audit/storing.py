@@ -55,6 +55,7 @@ def store(
 
 
 def _copied(connection: psycopg.Connection[Any], entries: Rows, contents: Rows, moving: tuple[Any, ...]) -> bool:
+    has_moved = False
     with connection.transaction() as transaction, connection.cursor() as cursor:
         for table, columns, rows in (
             ("audit_entry", ENTRY_COLUMNS, entries),
@@ -64,10 +65,10 @@ def _copied(connection: psycopg.Connection[Any], entries: Rows, contents: Rows, 
             with cursor.copy(copying) as copy:
                 for row in rows:
                     copy.write_row(row)
-        if cursor.execute(MOVE_HEAD, moving).rowcount != 1:
+        has_moved = cursor.execute(MOVE_HEAD, moving).rowcount == 1
+        if not has_moved:
             raise psycopg.Rollback(transaction)
-        return True
-    return False
+    return has_moved
 
 
 @lru_cache(maxsize=64)

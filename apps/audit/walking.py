@@ -7,6 +7,7 @@ instants, read in a transaction of its own, so that none stays open for as long 
 
 # ruff: noqa: S608 - statements are put together from constants of ours; every value is a parameter
 
+from binascii import unhexlify
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -106,7 +107,7 @@ def part_lines(
                 line = bytes(block)
                 name = line[chain]
                 known = names.get(name) or names.setdefault(name, UUID(name.decode()))
-                rows.append((known, int(line[seq : line.index(b",", seq)]), bytes.fromhex(line[its_hash].decode())))
+                rows.append((known, int(line[seq : line.index(b",", seq)]), unhexlify(line[its_hash])))
                 yield line
     facts.add_rows(rows)
 

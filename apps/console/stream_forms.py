@@ -27,7 +27,9 @@ class StreamForm(ConsoleForm):
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
         help_text=_("Value of the header Authorization, such as Bearer …; KEY:SECRET of an object store."),
     )
-    prefix = forms.CharField(label=_("Folder in the store"), required=False, max_length=200)
+    prefix = forms.CharField(  # type: ignore[assignment]  # no form of ours is shown with Django's prefix
+        label=_("Folder in the store"), required=False, max_length=200
+    )
     region = forms.CharField(label=_("Region of the store"), required=False, max_length=64, initial="us-east-1")
     ca = forms.CharField(
         label=_("Certificates to trust (PEM)"),

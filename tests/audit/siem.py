@@ -62,7 +62,7 @@ class Certificates:
         )
         if not is_authority:
             built = built.add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
-        return cast(x509.Certificate, built.sign(by, hashes.SHA256()))
+        return built.sign(by, hashes.SHA256())
 
 
 class SyslogServer(socketserver.ThreadingTCPServer):

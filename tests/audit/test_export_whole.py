@@ -90,7 +90,7 @@ def check(entries: int, part: int, auditor: Any, folder: Path) -> dict[str, int]
         assert resumed.returncode == 0, resumed.stderr
         memory[name] = int(resumed.stdout.split()[-1])
         export.refresh_from_db()
-        assert export.state == "done" and export.rows_done == export.rows_total > kept
+        assert export.state == "done" and export.rows_done == export.rows_total and export.rows_done > kept
         path = export_path(export)
         manifest = json.loads(manifest_path(path).read_bytes())
         assert manifest["rows"]["count"] == export.rows_done

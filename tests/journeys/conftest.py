@@ -119,6 +119,10 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
     return {**browser_type_launch_args, "args": arguments, **({"executable_path": system} if system else {})}
 
 
+# A loaded machine is slow; what is expected is waited for, and costs nothing where it is there.
+expect.set_options(timeout=30_000)
+
+
 @dataclass
 class Visitor:
     """One person at one browser."""

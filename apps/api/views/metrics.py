@@ -1,5 +1,7 @@
 """The figures of this installation, in the words of Prometheus."""
 
+from collections.abc import Iterable
+
 from django.conf import settings
 from django.http import HttpResponse
 from django.utils import timezone
@@ -8,6 +10,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.views import APIView
@@ -20,16 +23,17 @@ from apps.api.reading import principal_of
 class _AsAsked(BaseContentNegotiation):
     """Leave it to the library what of its two spellings a scraper wants; errors stay JSON."""
 
-    def select_parser(self, request: Request, parsers: list[object]) -> object:  # noqa: ARG002 - of the framework
-        return parsers[0]
+    def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser:  # noqa: ARG002
+        return next(iter(parsers))
 
     def select_renderer(
         self,
         request: Request,  # noqa: ARG002 - of the framework
-        renderers: list[BaseRenderer],
+        renderers: Iterable[BaseRenderer],
         format_suffix: str | None = None,  # noqa: ARG002
     ) -> tuple[BaseRenderer, str]:
-        return renderers[0], renderers[0].media_type
+        first = next(iter(renderers))
+        return first, first.media_type
 
 
 class Metrics(APIView):

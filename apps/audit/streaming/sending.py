@@ -75,7 +75,7 @@ def stream_send(stream_id: UUID, *, at: datetime, limit_s: float) -> int:
 
 def way_of(stream: Stream) -> Way:
     """Say where a stream leads, its secret opened."""
-    secret = unseal(stream.sealed_secret, purpose=SECRET_PURPOSE).decode() if stream.has_secret else ""
+    secret = unseal(bytes(stream.sealed_secret), purpose=SECRET_PURPOSE).decode() if stream.has_secret else ""
     return Way(
         kind=stream.kind,
         url=stream.url,
