@@ -23,6 +23,8 @@ GRANTS = (
     "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {role}",
     "GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO {role}",
 )
+# Stands in a database while a restore fills it, so that nobody serves what has not been verified.
+RESTORING = "openclaw_admin_restoring"
 _REASON = re.compile(r"(?:failed|FATAL): +(?!.*(?:failed|FATAL): )(.*)")
 
 
@@ -48,15 +50,18 @@ def grant_to_application(cursor: CursorWrapper, role: str) -> None:
             cursor.execute(revoke.format(table=sql.Identifier(partition), role=name))
 
 
-def prepare(write: Callable[[str], object]) -> None:
+def prepare(write: Callable[[str], object], *, is_restoring: bool = False) -> None:
     """Migrate as the owner and give the application its rights; repeating it is harmless.
 
     Raises:
-        EmbeddedError: the database cannot be reached, or its disk is full; one sentence.
+        EmbeddedError: the database cannot be reached, its disk is full, or a restore has not ended; one sentence.
     """
     with one_sentence(), connections["owner"].cursor() as cursor:
         cursor.execute("SELECT pg_advisory_lock(%s)", [PREPARE_LOCK])
         try:
+            cursor.execute("SELECT to_regclass(%s) IS NOT NULL", [RESTORING])
+            if cursor.fetchone()[0] and not is_restoring:
+                raise EmbeddedError("a restore into this database has not ended: run `manage.py restore` again")
             call_command("migrate", database="owner", interactive=False, verbosity=0)
             role, owner = settings.DATABASES["default"]["USER"], settings.DATABASES["owner"]["USER"]
             if role and role != owner:

@@ -7,8 +7,8 @@ import secrets
 import signal
 import socket
 import sys
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -17,6 +17,7 @@ import uvicorn
 from django.conf import settings
 from django.db import transaction
 
+from apps.audit.services import close_writer
 from apps.firewall.sandbox.levels import level_named, offer
 from apps.firewall.sandbox.privacy import hide_process
 from apps.keys.files import secret_bytes
@@ -130,6 +131,16 @@ def start_database(address: str, write: Callable[[str], object]) -> Callable[[],
         server.stop()
 
     return stop
+
+
+@contextmanager
+def database_at_hand(write: Callable[[str], object]) -> Iterator[None]:
+    """Have the installation's database run for one command: the one of a running `serve`, or started for it."""
+    with ExitStack() as stack:
+        if settings.IS_DATABASE_EMBEDDED and not (settings.NOTES_DIR / "database_url").exists():
+            stack.callback(start_database("", write))
+            stack.callback(close_writer)
+        yield
 
 
 def note(name: str, text: str) -> Callable[[], None]:

@@ -40,6 +40,7 @@ class EntryKind(StrEnum):
     ERASURE = "erasure"
     HOLD_CHANGE = "hold_change"
     RETENTION_CHANGE = "retention_change"
+    BACKUP = "backup"
     STREAM_CHANGE = "stream_change"
     VERIFICATION = "verification"
     WITNESS_CHANGE = "witness_change"

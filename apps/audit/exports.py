@@ -158,6 +158,16 @@ def exports_purge(at: datetime) -> int:
     return len(expired)
 
 
+def exports_missing() -> int:
+    """Say of each export whose file is not there, as after a restore, that it is no longer to be had.
+
+    Returns:
+        How many there were.
+    """
+    missing = [each.pk for each in Export.objects.filter(state=Export.State.DONE) if not file_of(each).exists()]
+    return Export.objects.filter(pk__in=missing).update(state=Export.State.EXPIRED, path="")
+
+
 def exports_of(by: Principal, *, limit: int = 20, before: Export | None = None) -> list[Export]:
     """Give the exports that a person or a token asked for, newest first."""
     found = _asked_by(by)
