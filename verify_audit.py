@@ -23,14 +23,15 @@ import re
 import sqlite3
 import sys
 import tempfile
+import zlib
 from datetime import datetime, timezone
-from itertools import product
 from pathlib import Path
 from typing import IO, Any, Callable, Iterable, Iterator, Optional
 
 NOT_PROVEN = """What this does not prove:
 - that what was recorded is true, or that a call was recorded at all: only that the record did not change afterwards;
 - anything about entries after the last checkpoint: {open} of those read here could have been cut off unseen;
+- that nothing was signed later: {newest}; what came after it could have been left out as a whole;
 - that whoever holds the signing key did not rewrite everything: compare with a witness that they do not control;
 - for an export: that the filter named in the manifest is the one you asked for."""
 
@@ -39,11 +40,12 @@ BODY_1 = (
     " decision decision_layer decision_label decision_rule decision_reason snapshot_digest trace_id phases changes"
     " content_commitment"
 ).split()
-BODY = {1: BODY_1, 2: [name for name in BODY_1 if name not in ("changes", "decision_reason")]}
 CONTENT = {
     1: ["params", "result", "error", "masked"],
     2: ["params", "result", "error", "masked", "changes", "decision_reason"],
 }
+MOVED = ("changes", "decision_reason")  # columns of an entry in format 1, of its content in format 2
+BODY = {1: BODY_1, 2: [name for name in BODY_1 if name not in MOVED]}
 JSON_COLUMNS = frozenset("phases changes params result error masked".split())
 NULLABLE = frozenset("call_id approval_id duration_ms content_commitment salt".split()) | JSON_COLUMNS
 NEEDED = (*BODY_1, *CONTENT[1], "chain_id", "seq", "prev_hash", "hash", "salt")
@@ -54,6 +56,9 @@ STATEMENT_DOMAIN = b"openclaw-admin audit statement\n"
 MANIFEST_DOMAIN = b"openclaw-admin audit manifest\n"
 SHOWN_PROBLEMS = 50
 BATCH_ROWS = 2000
+KEPT_MULTIPLES = 4  # some megabytes each; a ledger has one key at a time
+LONGEST_LINE = 1 << 26
+LARGEST_NUMBER = 2**63 - 1
 MALFORMED = (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError, OverflowError)
 
 
@@ -99,6 +104,13 @@ def point_of(text: bytes) -> Optional[Point]:
     return (x, y, 1, x * y % P)
 
 
+def is_weak(point: Point) -> bool:
+    """Say whether eight times a point is nothing: signatures by such a key fit to more than one message."""
+    for _ in range(3):
+        point = point_add(point, point)
+    return point[0] % P == 0
+
+
 class Multiples:
     """The multiples of one point, by byte and place: a product is then 32 additions."""
 
@@ -126,6 +138,8 @@ _multiples: dict[bytes, Optional[Multiples]] = {}
 
 def multiples_of(key: bytes, point: Optional[Point]) -> Optional[Multiples]:
     if key not in _multiples:
+        if len(_multiples) > KEPT_MULTIPLES:
+            del _multiples[next(other for other in _multiples if other)]
         _multiples[key] = None if point is None else Multiples(point)
     return _multiples[key]
 
@@ -133,7 +147,9 @@ def multiples_of(key: bytes, point: Optional[Point]) -> Optional[Multiples]:
 def signature_fits(public: bytes, signature: bytes, payload: bytes) -> bool:
     """Verify an Ed25519 signature: [S]B - [k]A must be R."""
     point = point_of(public)
-    minus = None if point is None else (P - point[0], point[1], 1, P - point[3])
+    if point is None or is_weak(point):
+        return False
+    minus = (P - point[0], point[1], 1, P - point[3])
     base, key = multiples_of(b"", BASE), multiples_of(public, minus)
     if base is None or key is None or len(signature) != 64:
         return False
@@ -217,6 +233,12 @@ def fingerprint(public: bytes) -> str:
 # ------------------------------------------------------------------------------------------------------- findings
 
 
+def visible(text: str) -> str:
+    """Show what a hostile file says as letters: no line of it may pass for one of ours, no sign move the cursor."""
+    shown = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text[:400])
+    return shown if len(text) <= 400 else f"{shown}…"
+
+
 class Findings:
     """What was read, and what does not hold."""
 
@@ -226,6 +248,7 @@ class Findings:
         self.problem_count = 0
         self.notes: list[str] = []
         self.open_entries = 0
+        self.newest = "no signed statement was read"
 
     def count(self, name: str, number: int = 1) -> None:
         self.counts[name] = self.counts.get(name, 0) + number
@@ -233,7 +256,8 @@ class Findings:
     def problem(self, code: str, message: str, chain: str = "", seq: Optional[int] = None) -> None:
         self.problem_count += 1
         if len(self.problems) < SHOWN_PROBLEMS:
-            self.problems.append({"code": code, "chain": chain, "seq": seq, "message": message})
+            told = {"code": code, "chain": visible(chain), "seq": seq, "message": visible(message)}
+            self.problems.append(told)
 
 
 # ------------------------------------------------------------------------------------------------ where rows are kept
@@ -255,7 +279,7 @@ CREATE INDEX entry_key ON entry (id, at);
 CREATE INDEX entry_place ON entry (chain, seq);
 CREATE INDEX head_place ON head (chain, seq);
 CREATE INDEX gone_place ON gone (chain, first);
-CREATE INDEX erased_place ON erased (chain, last);
+CREATE INDEX erased_place ON erased (chain, first);
 CREATE INDEX statement_number ON statement (number);
 """
 
@@ -300,18 +324,30 @@ def keep_entry(shelf: Shelf, findings: Findings, row: dict[str, Any]) -> None:
     """Hash an entry on its own and put its place aside."""
     findings.count("entries")
     try:
-        fits = entry_hash(row).hex() == row["hash"]
+        fits = entry_hash(row).hex() == row["hash"] and not says_unbound(row)
     except MALFORMED as error:
         fits = False
         findings.problem("unreadable", f"it cannot be hashed: {error}", str(row.get("chain_id")), row.get("seq"))
     bound = row.get("content_commitment")
+    if not 0 < row["seq"] <= LARGEST_NUMBER or not 0 <= row["format"] <= LARGEST_NUMBER:
+        raise ValueError(f"`{str(row['seq'])[:30]}` is no number of an entry")
     place = (row["chain_id"], row["seq"], row["at"], row["id"])
     hashes = (bytes.fromhex(row["prev_hash"]), bytes.fromhex(row["hash"]), row["format"])
     shelf.add("entry", *place, *hashes, None if bound is None else bytes.fromhex(bound), int(fits))
 
 
-def keep_content(shelf: Shelf, row: dict[str, Any]) -> None:
-    shelf.add("content", row["at"], row["id"], commitment(row, 1), commitment(row, 2))
+def says_unbound(row: dict[str, Any]) -> bool:
+    """Say whether an entry of format 2 holds, itself, what is content in it: nothing of it binds that."""
+    return row["format"] == 2 and row.get("salt") is None and any(row.get(name) for name in MOVED)
+
+
+def keep_content(shelf: Shelf, row: dict[str, Any], bound_1: bytes) -> None:
+    shelf.add("content", row["at"], row["id"], bound_1, commitment(row, 2))
+
+
+def keep_dumped_content(shelf: Shelf, row: dict[str, Any]) -> None:
+    """Put a content aside; in one of format 1 nothing binds what became content in format 2."""
+    keep_content(shelf, row, b"" if any(row[name] for name in MOVED) else commitment(row, 1))
 
 
 # ------------------------------------------------------------------------------------------------------ statements
@@ -328,6 +364,7 @@ def check_statements(shelf: Shelf, findings: Findings, pinned: list[str], *, who
         said = json.loads(text)
         number = said["number"]
         findings.count("statements")
+        findings.newest = f"the newest signed statement here is number {number} of {visible(str(said['at']))}"
         if whole and number != expected:
             findings.problem("statement_missing", f"after statement {expected - 1} comes {number}")
         elif whole and said["prev_hash"] != before:
@@ -387,11 +424,13 @@ FROM entry AS e LEFT JOIN content AS c ON c.id = e.id AND c.at = e.at ORDER BY e
 def check_chains(shelf: Shelf, findings: Findings, *, whole: bool) -> None:
     """Walk each chain: every entry and content as committed, every link; with `whole` every number too."""
     chain, seq, before = "", 0, b""
+    erased = purged = Spans(shelf, "erased", chain)
     for row in shelf.each(WALK):
         if row[0] != chain:
             if chain and whole:
                 check_end(shelf, findings, chain, seq, before)
             chain, seq, before = row[0], 0, genesis(row[0])
+            erased, purged = Spans(shelf, "erased", chain), Spans(shelf, "gone", chain)
             findings.count("chains")
         here, prev, own = row[1], row[2], row[3]
         if here <= seq:
@@ -403,21 +442,22 @@ def check_chains(shelf: Shelf, findings: Findings, *, whole: bool) -> None:
             findings.problem("missing", f"after number {seq} comes number {here}", chain, here)
         if not row[6]:
             findings.problem("changed", "it does not hash to what it says", chain, here)
-        check_content(shelf, findings, row)
+        if whole and purged.include(here):
+            findings.problem("purged_back", "a signed statement says that it was purged", chain, here)
+        check_content(findings, row, is_erased=erased.include(here), whole=whole)
         seq, before = here, own
     if chain and whole:
         check_end(shelf, findings, chain, seq, before)
 
 
-def check_content(shelf: Shelf, findings: Findings, row: tuple[Any, ...]) -> None:
+def check_content(findings: Findings, row: tuple[Any, ...], *, is_erased: bool, whole: bool) -> None:
     chain, seq, version, bound, bounds = row[0], row[1], row[4], row[5], {1: row[7], 2: row[8]}
     if bound is None:
         if row[7] is not None:
             findings.problem("content_stray", "it has content that it did not commit to", chain, seq)
         return
     if row[7] is None:
-        found = shelf.one("SELECT count(*) FROM erased WHERE chain = ? AND last >= ? AND first <= ?", chain, seq, seq)
-        if found:
+        if is_erased:
             findings.count("erased")
         else:
             findings.problem("content_missing", "its content is gone, and no signed statement says why", chain, seq)
@@ -425,6 +465,23 @@ def check_content(shelf: Shelf, findings: Findings, row: tuple[Any, ...]) -> Non
     findings.count("contents")
     if bounds.get(version) != bound:
         findings.problem("content_changed", "its content is not the one that it committed to", chain, seq)
+    if whole and is_erased:  # an export may have been written before
+        findings.problem("content_back", "a signed statement says that its content was erased", chain, seq)
+
+
+class Spans:
+    """What was signed away of one chain, asked for in the order of its numbers."""
+
+    def __init__(self, shelf: Shelf, table: str, chain: str) -> None:
+        self.rows = shelf.each(f"SELECT first, last FROM {table} WHERE chain = ? ORDER BY first", chain)
+        self.following = next(self.rows, None)
+        self.reach = 0
+
+    def include(self, seq: int) -> bool:
+        while self.following is not None and self.following[0] <= seq:
+            self.reach = max(self.reach, self.following[1])
+            self.following = next(self.rows, None)
+        return seq <= self.reach
 
 
 def explained(
@@ -505,11 +562,12 @@ def check_strays(shelf: Shelf, findings: Findings) -> None:
 
 # -------------------------------------------------------------------------------------------------------- a dump
 
-COPY = re.compile(
-    r"COPY (?:\w+\.)?(audit_(?:entry|content)(?:_default|_\d{4}_\d\d)?|audit_statement|audit_boot) \((.*)\) FROM"
-)
-ESCAPE = re.compile(r"\\([0-7]{1,3}|x[0-9A-Fa-f]{1,2}|.)", re.DOTALL)
-LETTERS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+LEDGER = r"(audit_(?:entry|content)(?:_default|_\d{4}_\d\d)?|audit_statement|audit_boot)"
+COPY = re.compile(rf"COPY (?:\w+\.)?{LEDGER} \((.*)\) FROM stdin;")
+ANY_COPY = re.compile(r"COPY .* FROM stdin", re.IGNORECASE)
+OTHER_WRITE = re.compile(rf"\s*(?:COPY|INSERT|UPDATE|DELETE|TRUNCATE|MERGE)\b.*\b{LEDGER}\b", re.IGNORECASE)
+ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+LETTERS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\"}
 
 
 def dump_check(path: Path, pinned: list[str], witness: Optional[Path], findings: Findings, folder: str) -> None:
@@ -534,35 +592,59 @@ def read_dump(path: Path, shelf: Shelf, findings: Findings) -> None:
     """Read the COPY blocks of a plain dump (`pg_dump`, also gzipped)."""
     takers: dict[str, Callable[[dict[str, Optional[str]]], None]] = {
         "entry": lambda row: keep_entry(shelf, findings, dumped_entry(row)),
-        "content": lambda row: keep_content(shelf, dumped_content(row)),
+        "content": lambda row: keep_dumped_content(shelf, dumped_content(row)),
         "statement": lambda row: keep_dumped_statement(shelf, row),
-        "boot": lambda row: shelf.add("boot", row["id"], int(row["seq"] or 0), bytes.fromhex((row["head"] or "")[2:])),
+        "boot": lambda row: keep_dumped_boot(shelf, row),
     }
     blocks = 0
-    with open_text(path) as lines:
+    with open_text(path) as file:
+        lines = bounded(file)
         for line in lines:
             block = COPY.match(line)
-            if block is None:
-                continue
-            blocks += 1
-            columns = [name.strip().strip('"') for name in block.group(2).split(",")]
-            take = takers[block.group(1).split("_")[1]]
-            for row in lines:
-                if row.startswith("\\."):
-                    break
-                values = [unescaped(value) for value in row.rstrip("\n").split("\t")]
-                if len(values) != len(columns):
-                    raise UnreadableError(f"a row of {block.group(1)} has {len(values)} values, not {len(columns)}")
-                try:
-                    take(dict(zip(columns, values)))
-                except MALFORMED as error:
-                    findings.problem("unreadable", f"a row of {block.group(1)} cannot be read: {error}")
-            else:
-                findings.problem("cut_off", f"the dump ends in the middle of {block.group(1)}")
+            if block is not None:
+                blocks += 1
+                columns = [name.strip().strip('"') for name in block.group(2).split(",")]
+                take = takers[block.group(1).split("_")[1]]
+                read_block(lines, block.group(1), columns, take, findings)
+            elif OTHER_WRITE.match(line):
+                findings.problem("written_otherwise", f"the dump writes to the ledger in another way: {line.strip()}")
+            elif ANY_COPY.match(line):
+                for row in lines:  # of another table; what its rows look like means nothing
+                    if row.rstrip("\n") == "\\.":
+                        break
     if not blocks:
         raise UnreadableError(
             "no table of the ledger is in it: make a plain dump (pg_dump, format p) of the whole database"
         )
+
+
+def read_block(
+    lines: Iterator[str],
+    table: str,
+    columns: list[str],
+    take: Callable[[dict[str, Optional[str]]], None],
+    findings: Findings,
+) -> None:
+    for line in lines:
+        text = line.rstrip("\n")
+        if text == "\\.":
+            return
+        try:
+            values = [unescaped(value) for value in text.split("\t")]
+            if len(values) != len(columns):
+                raise ValueError(f"it has {len(values)} values, not {len(columns)}")
+            take(dict(zip(columns, values)))
+        except MALFORMED as error:
+            findings.problem("unreadable", f"a row of {table} cannot be read: {error}")
+    findings.problem("cut_off", f"the dump ends in the middle of {table}")
+
+
+def bounded(file: IO[Any]) -> Iterator[Any]:
+    """Give the lines of a file, none of them longer than memory should hold."""
+    while line := file.readline(LONGEST_LINE):
+        if len(line) == LONGEST_LINE:
+            raise UnreadableError(f"a line is longer than {LONGEST_LINE} letters")
+        yield line
 
 
 def open_text(path: Path) -> IO[str]:
@@ -584,12 +666,8 @@ def unescaped(value: str) -> Optional[str]:
 
 
 def _letter(match: re.Match[str]) -> str:
-    said = match.group(1)
-    if said[0] in "01234567":
-        return chr(int(said, 8))
-    if said[0] == "x" and len(said) > 1:
-        return chr(int(said[1:], 16))
-    return LETTERS.get(said, said)
+    """Undo what pg_dump writes; another way to write a letter is read differently by others, or not at all."""
+    return LETTERS[match.group(1)]
 
 
 def instant(text: str) -> str:
@@ -631,13 +709,22 @@ def keep_dumped_statement(shelf: Shelf, row: dict[str, Optional[str]]) -> None:
     said: dict[str, Any] = {"format": 1, "number": int(row["number"] or 0), "at": instant(str(row["at"]))}
     said.update(kind=row["kind"], body=row["body"])
     said.update({name: (row[name] or "")[2:] for name in ("prev_hash", "hash", "signature", "public_key")})
+    if not 0 < said["number"] <= LARGEST_NUMBER:
+        raise ValueError("its number is none")
     shelf.add("statement", said["number"], json.dumps(said))
+
+
+def keep_dumped_boot(shelf: Shelf, row: dict[str, Optional[str]]) -> None:
+    length = int(row["seq"] or 0)
+    if not 0 <= length <= LARGEST_NUMBER:
+        raise ValueError("its length is none")
+    shelf.add("boot", row["id"], length, bytes.fromhex((row["head"] or "")[2:]))
 
 
 def check_witness(shelf: Shelf, findings: Findings, path: Path) -> None:
     """Compare with what a witness kept: each statement it saw must be here, unchanged."""
     with path.open(encoding="utf-8") as lines:
-        for line in lines:
+        for line in bounded(lines):
             if not line.strip():
                 continue
             try:
@@ -695,12 +782,23 @@ def export_check(path: Path, manifest_path: Path, pinned: list[str], findings: F
 
 def read_manifest(path: Path) -> dict[str, Any]:
     try:
-        manifest = json.loads(path.read_bytes())
+        manifest = json.loads(path.read_bytes(), object_pairs_hook=once, parse_constant=no_number)
         if manifest["manifest"] != 1 or not isinstance(manifest["signature"], str):
             raise KeyError
-    except (ValueError, KeyError, TypeError):
+    except MALFORMED:
         raise UnreadableError(f"{path} is no manifest of an export") from None
     return dict(manifest)
+
+
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Read an object: a name that is there twice means one thing to this program and another to the next."""
+    if len(found := dict(pairs)) != len(pairs):
+        raise ValueError("a name is there twice")
+    return found
+
+
+def no_number(text: str) -> None:
+    raise ValueError(f"{text} is no number")
 
 
 def check_manifest(manifest: dict[str, Any], pinned: list[str], findings: Findings) -> bool:
@@ -738,7 +836,7 @@ def check_rows(rows: Iterator[dict[str, Any]], manifest: dict[str, Any], shelf: 
             digest = sha256(digest + bytes.fromhex(row["hash"]))
             keep_entry(shelf, findings, row)
             if row["salt"] is not None:
-                keep_content(shelf, row)
+                keep_content(shelf, row, commitment(row, 1))
     except (*MALFORMED, csv.Error) as error:
         findings.problem("unreadable", f"row {count + 1} cannot be read: {error}")
     signed = manifest["rows"]
@@ -760,7 +858,7 @@ def check_spans(shelf: Shelf, manifest: dict[str, Any], findings: Findings) -> N
 
 def jsonl_rows(path: Path) -> Iterator[dict[str, Any]]:
     with path.open("rb") as lines:
-        for line in lines:
+        for line in bounded(lines):
             row = json.loads(line)
             for name, prefix in IDS.items():
                 if row[name] is not None:
@@ -768,10 +866,13 @@ def jsonl_rows(path: Path) -> Iterator[dict[str, Any]]:
             yield row
 
 
+GUARDED = re.compile("'+[=+@\t\r\n ＝＋－＠-]")
+
+
 def csv_rows(path: Path) -> Iterator[dict[str, Any]]:
-    csv.field_size_limit(2**31 - 1)
+    csv.field_size_limit(LONGEST_LINE)
     with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.reader(file)
+        reader = csv.reader(bounded(file))
         columns = next(reader, [])
         for cells in reader:
             if len(cells) != len(columns):
@@ -780,23 +881,8 @@ def csv_rows(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def csv_row(cells: dict[str, str]) -> dict[str, Any]:
-    """Undo what makes a cell safe for spreadsheets. An apostrophe may be the value's own: what hashes is right."""
-    guarded = [name for name, cell in cells.items() if cell.startswith("'")]
-    row = plain_row({**cells, **{name: cells[name][1:] for name in guarded}})
-    if guarded and not row_fits(row):
-        for kept in product((True, False), repeat=min(len(guarded), 8)):
-            other = {name: cells[name] if keep else cells[name][1:] for name, keep in zip(guarded, kept)}
-            candidate = plain_row({**cells, **{name: cells[name][1:] for name in guarded}, **other})
-            if row_fits(candidate):
-                return candidate
-    return row
-
-
-def row_fits(row: dict[str, Any]) -> bool:
-    version, bound = row["format"], row["content_commitment"]
-    if version not in BODY or entry_hash(row).hex() != row["hash"]:
-        return False
-    return bound is None or row["salt"] is None or commitment(row, version).hex() == bound
+    """Undo what makes a cell safe for spreadsheets: before a sign that begins a formula stands one apostrophe more."""
+    return plain_row({name: cell[1:] if GUARDED.match(cell) else cell for name, cell in cells.items()})
 
 
 def plain_row(cells: dict[str, str]) -> dict[str, Any]:
@@ -816,6 +902,9 @@ def plain_row(cells: dict[str, str]) -> dict[str, Any]:
 # ----------------------------------------------------------------------------------------------------- the program
 
 
+PEM_START = bytes.fromhex("302a300506032b6570032100")  # Source: RFC 8410
+
+
 def read_pins(given: Iterable[str]) -> list[str]:
     """Read pinned keys: a fingerprint or a public key in hex, or a PEM file."""
     pins = []
@@ -824,8 +913,11 @@ def read_pins(given: Iterable[str]) -> list[str]:
             pins.append(text.lower())
             continue
         try:
-            pem = Path(text).read_text()
-            pins.append(base64.b64decode("".join(pem.strip().splitlines()[1:-1]))[-32:].hex())
+            pem = Path(text).read_text(encoding="ascii")
+            key = base64.b64decode("".join(pem.strip().splitlines()[1:-1]), validate=True)
+            if len(key) != len(PEM_START) + 32 or not key.startswith(PEM_START):
+                raise ValueError("it holds no public key of kind Ed25519")
+            pins.append(key[len(PEM_START) :].hex())
         except (OSError, ValueError) as error:
             raise UnreadableError(f"`{text}` is neither 64 letters of hex nor a PEM file: {error}") from None
     return pins
@@ -857,8 +949,8 @@ def main(arguments: Optional[list[str]] = None) -> int:
                 export_check(chosen.file, chosen.manifest, pins, findings, folder)
             else:
                 dump_check(chosen.file, pins, chosen.witness, findings, folder)
-    except (UnreadableError, OSError, UnicodeDecodeError) as error:
-        print(f"cannot be judged: {error}", file=sys.stderr)
+    except (UnreadableError, OSError, EOFError, zlib.error, sqlite3.Error, *MALFORMED) as error:
+        print(f"cannot be judged: {visible(str(error))}", file=sys.stderr)
         return 2
     tell(findings, as_json=chosen.json)
     return 1 if findings.problem_count else 0
@@ -875,6 +967,7 @@ def tell(findings: Findings, *, as_json: bool) -> None:
                     "problems": findings.problems,
                     "notes": findings.notes,
                     "beyond_checkpoint": findings.open_entries,
+                    "newest": findings.newest,
                 },
                 indent=2,
             )
@@ -892,7 +985,7 @@ def tell(findings: Findings, *, as_json: bool) -> None:
         print(f"it does NOT hold: {findings.problem_count} problems")
         return
     print("everything holds")
-    print(NOT_PROVEN.format(open=findings.open_entries))
+    print(NOT_PROVEN.format(open=findings.open_entries, newest=findings.newest))
 
 
 if __name__ == "__main__":
