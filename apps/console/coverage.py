@@ -16,7 +16,7 @@ NAMES: Final[dict[str, tuple[Promise, str]]] = {
     "trial": (_("Try it on a tool's page"), "/tools/…/try/"),
     "openclaw": (_("Plugin of OpenClaw Gateways"), "POST /api/v1/openclaw/calls"),
     "rpc": (_("Approvals over RPC"), "/api/v1/rpc/…"),
-    "mcp": (_("Tools of MCP servers"), "MCP"),
+    "mcp": (_("Tools of MCP servers"), "POST /api/v1/calls"),
     "background": (_("Background commands"), "exec, background"),
 }
 STATES: Final[dict[str, tuple[str, str, Promise]]] = {
@@ -25,15 +25,12 @@ STATES: Final[dict[str, tuple[str, str, Promise]]] = {
     "failed": ("warn", "ask", _("The probe failed")),
     "running": ("warn", "ask", _("Being tried")),
     "never": ("off", "", _("Never probed")),
-    "off": ("off", "", _("Switched off")),
 }
 REASONS: Final[dict[str, Promise]] = {
     "not_yet": _("Nobody has tried it yet."),
     "no_worker": _("No worker took the probe."),
     "no worker": _("No worker took the probe."),
     "refused": _("The probe was refused, and the refusal is on record."),
-    "not_set_up": _("Nothing is set up that could come this way."),
-    "runs_elsewhere": _("A probe would run at somebody else's machine; each real call is on record."),
     "asks_people": _("A probe would ask people; each real request is on record."),
     "starts_process": _("A probe would leave a process running; each real command is on record."),
 }

@@ -27,8 +27,9 @@ from apps.firewall.runtime.call import Call
 from apps.gateway.database import in_database
 from apps.gateway.lifecycle import Gateway
 from apps.gateway.models import DoorProbe
-from apps.gateway.probe_snapshot import AGENT, TOOL
+from apps.gateway.probe_snapshot import AGENT, MCP_TOOL, TOOL
 from apps.gateway.trials import call_make
+from apps.openclaw_gateways.probing import gateway_for_probes, gateway_forget
 from apps.registry.probing import PROBES, environment_of_probes
 
 log = structlog.get_logger(__name__)
@@ -114,8 +115,30 @@ async def _trial(probing: Probing) -> UUID:
     return call.id
 
 
+async def _mcp(probing: Probing) -> UUID:
+    answered = await probing.post("/api/v1/calls", {"agent": AGENT, "tool": MCP_TOOL, "params": {"text": "probe"}})
+    return read_id("call", answered["id"])
+
+
+async def _openclaw(probing: Probing) -> UUID:
+    """Ask as the plugin does, and report as it does: what a gateway is told to run, nobody runs here."""
+    asked = await probing.post(
+        "/api/v1/openclaw/calls", {"key": f"probe-{new_id()}", "agent": AGENT, "tool": TOOL, "params": PARAMS}
+    )
+    if asked["status"] == "run":
+        await probing.post(f"/api/v1/openclaw/calls/{asked['id']}/outcome", {"is_error": False, "result": {}})
+    return read_id("call", asked["id"])
+
+
 Make = Callable[[Probing], Awaitable[UUID]]
-DOORS: Final[Mapping[str, Make]] = {"calls": _calls, "turns": _turns, "async": _async, "trial": _trial}
+DOORS: Final[Mapping[str, Make]] = {
+    "calls": _calls,
+    "turns": _turns,
+    "async": _async,
+    "trial": _trial,
+    "mcp": _mcp,
+    "openclaw": _openclaw,
+}
 
 
 def probes_begin(*, by: str, at: datetime) -> bool:
@@ -177,18 +200,24 @@ def _keep(door: str, found: Mapping[str, Any]) -> None:
 
 
 def _token() -> tuple[ApiToken, str]:
-    environment_of_probes()
-    return token_create(
+    at = timezone.now()
+    environment = environment_of_probes()
+    for left in ApiToken.objects.filter(environment=PROBES, expires_at__lte=at):  # of probes that died
+        _forget(left)
+    token, secret = token_create(
         name="probes",
-        scopes=[Permission.CALLS_MAKE],
+        scopes=[Permission.CALLS_MAKE, Permission.GATEWAY_CALLS],
         environment=PROBES,
         agents=[AGENT],
-        expires_at=timezone.now() + STALE,
+        expires_at=at + STALE,
         by=None,
     )
+    gateway_for_probes(environment, token, at=at)
+    return token, secret
 
 
 def _forget(token: ApiToken) -> None:
-    """Take the token away with the keys that it bound: no list shows it, and no more comes of it."""
+    """Take the token away with its gateway and the keys that it bound: no list shows them, no more comes of them."""
     token_end(token, at=timezone.now())
+    gateway_forget(token)
     token.delete()

@@ -1,6 +1,5 @@
 """Every way to run a call, and what is known of its record: what a page and programs show of the probes."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -11,11 +10,9 @@ from apps.accounts.access import Permission, Principal, require
 from apps.gateway.coverage import DOORS, STALE, probes_begin
 from apps.gateway.errors import ProbesBusyError
 from apps.gateway.models import DoorProbe
-from apps.openclaw_gateways.selectors import gateways
-from apps.registry.models import DiscoverySource
 
 State = DoorProbe.State
-NEVER, OFF, LOST = "never", "off", "failed"
+NEVER, LOST = "never", "failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,55 +25,28 @@ class Door:
     probe: DoorProbe | None = None
 
 
-def _has_gateway() -> bool:
-    return gateways().filter(revoked_at=None).exists()
-
-
-def _has_mcp() -> bool:
-    return DiscoverySource.objects.filter(kind__in=["mcp_stdio", "mcp_http"], is_enabled=True).exists()
-
-
-def _always() -> bool:
-    return True
-
-
-# Ways that no harmless call leads through: what asks a person, starts a process, or runs at somebody else's.
-UNPROBED: Final[dict[str, tuple[Callable[[], bool], str]]] = {
-    "openclaw": (_has_gateway, "runs_elsewhere"),
-    "rpc": (_always, "asks_people"),
-    "mcp": (_has_mcp, "runs_elsewhere"),
-    "background": (_always, "starts_process"),
-}
+# Ways that no harmless call leads through: what asks a person, or leaves a process running.
+UNPROBED: Final = {"rpc": "asks_people", "background": "starts_process"}
 
 
 def doors(at: datetime) -> list[Door]:
     """List every way to run a call as it stands now."""
     probes = {row.door: row for row in DoorProbe.objects.all()}
     shown = [_probed(name, probes.get(name), at) for name in DOORS]
-    for name, (is_on, why) in UNPROBED.items():
-        shown.append(Door(name, NEVER, why) if is_on() else Door(name, OFF, "not_set_up"))
-    return shown
+    return shown + [Door(name, NEVER, why) for name, why in UNPROBED.items()]
 
 
 def probes_ask(by: Principal, *, at: datetime) -> None:
     """Have every door tried now, by the worker.
 
     Raises:
-        PermissionDeniedError, ProbesBusyError.
-    """
-    require(by, Permission.AUDIT_MANAGE)
-    probes_start(by=str(by), at=at)
-
-
-def probes_start(*, by: str, at: datetime) -> None:
-    """Have every door tried now, for the command line and the schedule.
-
-    Raises:
+        PermissionDeniedError.
         ProbesBusyError: they are tried already, or no worker can be asked.
     """
     from apps.gateway.tasks import probes_run_task  # tasks are above services
 
-    if not probes_begin(by=by, at=at):
+    require(by, Permission.AUDIT_MANAGE)
+    if not probes_begin(by=str(by), at=at):
         raise ProbesBusyError("the doors are being tried already")
     try:
         probes_run_task.delay()

@@ -1,12 +1,15 @@
-"""What holds in the environment of probes: one agent, and one tool that changes nothing."""
+"""What holds in the environment of probes: one agent, and two tools that change nothing."""
 
+import sys
 from functools import cache
+from pathlib import Path
 from typing import Final
 
 from apps.firewall.engine.dialect import DEFAULT_RELEASE
 from apps.firewall.engine.snapshot import Snapshot, build_snapshot
 from apps.firewall.engine.source import AgentSource, SnapshotSource, ToolEntry
 from apps.firewall.tools.catalog import BUILTINS
+from apps.firewall.tools.connections import Connection, SourceUnknownError
 from apps.limits.selectors import InForce
 from apps.registry.probing import PROBES
 
@@ -15,9 +18,28 @@ AGENT: Final = "probe"
 TOOL: Final = "read"
 """It reads one file of the agent's own folder, which nothing writes to: the call ends, and changes nothing."""
 
+SOURCE: Final = "probe"
+MCP_TOOL: Final = f"{SOURCE}__echo"
+SERVER: Final = str(Path(__file__).with_name("probe_server.py"))
+TEXT: Final = {"type": "object", "properties": {"text": {"type": "string"}}, "additionalProperties": False}
+
 
 @cache
 def probe_snapshot() -> Snapshot:
     """Build it; it is the same in every process, so that a call may be queued in one and run in another."""
-    tool = ToolEntry(TOOL, params=BUILTINS[TOOL].definition.parameters)
-    return build_snapshot(SnapshotSource(environment=PROBES, tools=[tool], agents=[AgentSource(AGENT)]))
+    tools = [
+        ToolEntry(TOOL, params=BUILTINS[TOOL].definition.parameters),
+        ToolEntry(MCP_TOOL, params=TEXT, executor={"kind": "mcp", "source": SOURCE, "tool": "echo"}),
+    ]
+    return build_snapshot(SnapshotSource(environment=PROBES, tools=tools, agents=[AgentSource(AGENT)]))
+
+
+def probe_connection(source: str) -> Connection:
+    """Give the connection of the MCP server that probes call; it is started like any other, and confined.
+
+    Raises:
+        SourceUnknownError: any other source.
+    """
+    if source != SOURCE:
+        raise SourceUnknownError(f"no source named `{source}` is switched on")
+    return Connection(source=SOURCE, kind="mcp_stdio", command=(sys.executable, "-I", "-S", SERVER))

@@ -35,7 +35,7 @@ from apps.gateway.limiting import LiveLimits
 from apps.gateway.live import LiveSnapshots
 from apps.gateway.openclaw.telling import ReportsOfGateways
 from apps.gateway.people import QueueOfPeople, entry_decision, environment_named, sender_of
-from apps.gateway.probe_snapshot import NO_LIMITS, probe_snapshot
+from apps.gateway.probe_snapshot import NO_LIMITS, probe_connection, probe_snapshot
 from apps.gateway.progress import LiveProgress
 from apps.gateway.queue.port import QueueOfCalls
 from apps.gateway.roles import RolesOnRecord
@@ -118,6 +118,8 @@ class SourcesOfTools:
 
 
 def _connection(environment: str, source: str) -> Connection:
+    if environment == PROBES:
+        return probe_connection(source)
     found = source_find(environment_named(environment), source)
     if found is None or not found.is_enabled:
         raise SourceUnknownError(f"no source named `{source}` is switched on")

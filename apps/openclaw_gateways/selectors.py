@@ -7,13 +7,15 @@ from django.db.models import Count, Q, QuerySet
 
 from apps.openclaw_gateways.models import Alarm, GatewayCall, OpenClawGateway
 from apps.registry.models import Environment
+from apps.registry.probing import PROBES
 
 CALLS_SHOWN = 20
 
 
 def gateways(environment: Environment | None = None) -> QuerySet[OpenClawGateway]:
-    """Give gateways by name, each with `alarms_standing`; those of one environment, or all."""
-    found = OpenClawGateway.objects.select_related("environment", "token__created_by")
+    """Give gateways by name, each with `alarms_standing`; those of one environment, or all but that of probes."""
+    found = OpenClawGateway.objects.exclude(environment__slug=PROBES)
+    found = found.select_related("environment", "token__created_by")
     found = found.annotate(alarms_standing=Count("alarms", filter=Q(alarms__cleared_at__isnull=True), distinct=True))
     return found if environment is None else found.filter(environment=environment)
 

@@ -14,6 +14,7 @@ from apps.gateway.coverage import DOORS, probes_begin, probes_run
 from apps.gateway.lifecycle import gateway
 from apps.gateway.models import DoorProbe
 from apps.gateway.wiring import live_snapshots
+from apps.openclaw_gateways.models import OpenClawGateway
 from apps.registry.probing import PROBES
 from apps.registry.selectors import environments
 from tests import database
@@ -54,6 +55,7 @@ def test_every_door_is_proved_to_be_on_record(server: Server) -> None:
 def test_probes_leave_no_token_and_no_environment_to_choose(server: Server) -> None:
     _probe(server)
     assert not ApiToken.objects.exists()
+    assert not OpenClawGateway.objects.exists()
     assert PROBES not in [each.slug for each in environments()]
 
 

@@ -9,7 +9,7 @@ class DoorSerializer(serializers.Serializer[Any]):
     """`why` is a code, or the words of an error; the entry is the last one of the probe's call."""
 
     name = serializers.CharField()
-    state = serializers.ChoiceField(["recorded", "missing", "failed", "running", "never", "off"])
+    state = serializers.ChoiceField(["recorded", "missing", "failed", "running", "never"])
     why = serializers.CharField()
     tried_at = serializers.DateTimeField(source="probe.finished_at", default=None, allow_null=True)
     asked_by = serializers.CharField(source="probe.asked_by", default="")

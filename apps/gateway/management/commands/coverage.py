@@ -6,8 +6,10 @@ from typing import Any, Final
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from apps.gateway.doors import Door, doors, is_running, probes_start
-from apps.gateway.errors import ProbesBusyError
+from apps.gateway.coverage import probes_begin
+from apps.gateway.doors import doors, is_running
+from apps.gateway.queue.workers import workers
+from apps.gateway.tasks import probes_run_task
 
 WAIT_S: Final = 300.0
 LOOK_S: Final = 0.5
@@ -31,14 +33,13 @@ class Command(BaseCommand):
             raise CommandError("not every call is on record")
 
     def _probe(self) -> None:
+        """Try them in this process: it has the same doors, and no worker need be there."""
+        if not probes_begin(by="command line", at=timezone.now()):
+            raise CommandError("the doors are being tried already")
         try:
-            probes_start(by="command line", at=timezone.now())
-        except ProbesBusyError as exc:
-            raise CommandError(exc.message) from exc
-        until = time.monotonic() + WAIT_S
-        while is_running(self._doors()) and time.monotonic() < until:
-            time.sleep(LOOK_S)
-
-    @staticmethod
-    def _doors() -> list[Door]:
-        return doors(timezone.now())
+            probes_run_task()
+            until = time.monotonic() + WAIT_S
+            while is_running(doors(timezone.now())) and time.monotonic() < until:
+                time.sleep(LOOK_S)
+        finally:
+            workers.stop()
