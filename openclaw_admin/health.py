@@ -11,6 +11,7 @@ from apps.audit.services import boot_id
 from apps.audit.streaming.streams import streams_shown
 from apps.audit.writer import writer as audit_writer
 from apps.firewall.sandbox.levels import offer
+from apps.gateway.doors import unrecorded
 from apps.gateway.lifecycle import gateway
 from apps.policies.selectors import live_publication
 from apps.registry.selectors import environments
@@ -79,6 +80,12 @@ def streams() -> str:
     return f"{len(shown)} streams, {behind} entries behind, {dead} refused" if shown else "none"
 
 
+def coverage() -> str:
+    """Say which doors let a call through that is not on record: an alarm, and no reason to take this process away."""
+    missing = unrecorded()
+    return f"ALARM: not recorded: {', '.join(missing)}" if missing else "no call is known to be missing on record"
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "database": database,
     "migrations": migrations,
@@ -87,6 +94,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "snapshot": snapshot,
     "sandbox": sandbox,
     "streams": streams,
+    "coverage": coverage,
 }
 
 

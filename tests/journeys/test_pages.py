@@ -15,6 +15,8 @@ RUNTIME_PAGES = (
     "/audit/reports/",
     "/audit/coverage/",
     "/audit/integrity/",
+    "/audit/retention/",
+    "/audit/retention/classes/calls/",
     "/hooks/",
     "/hook/new/",
     "/permissions/",

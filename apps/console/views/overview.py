@@ -17,12 +17,14 @@ from apps.accounts.access import Permission, may
 from apps.approvals.selectors import approvals_pending
 from apps.audit.figures import Span, call_figures, duration_series, layer_figures, tool_figures
 from apps.audit.filters import EntryFilters
+from apps.audit.integrity import integrity_alarms
 from apps.audit.pictures import Histogram, entry_histogram
 from apps.console.calls import layer_number
 from apps.console.charts import calls_chart
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.sparks import spark_of
 from apps.console.views.start import has_begun
+from apps.gateway.doors import unrecorded
 from apps.openclaw_gateways.selectors import alarms_standing
 from apps.policies.errors import SnapshotUntrustedError
 from apps.policies.selectors import (
@@ -76,7 +78,8 @@ def overview(request: ConsoleRequest) -> HttpResponse:
         "may_make_tokens": may(request.user, Permission.TOKENS_MANAGE),
     }
     if context["may_read_calls"]:
-        context |= _calls(request)
+        context |= _calls(request) | {"unrecorded": unrecorded()}
+        context["ledger_alarms"] = integrity_alarms(timezone.now())
     return render(request, "console/overview/overview.html", context)
 
 
