@@ -63,3 +63,9 @@ def test_within_a_request_nothing_is_looked_at(kept: Any, monkeypatch: pytest.Mo
     with CaptureQueriesContext(kept) as queries, kept.cursor() as cursor:
         cursor.execute("SELECT 1")
     assert len(queries) == 1
+
+
+def test_a_new_one_plans_for_short_reads(kept: Any) -> None:
+    with kept.cursor() as cursor:
+        cursor.execute("SELECT current_setting('jit'), current_setting('max_parallel_workers_per_gather')")
+        assert cursor.fetchone() == ("off", "0")
