@@ -27,7 +27,7 @@ from apps.audit.chain import (
 )
 from apps.audit.models import Boot
 from apps.audit.rows import EntryRow
-from apps.audit.vouching import Vouched, covered_wrongly
+from apps.audit.vouching import Vouched, covered_wrongly, within, witnessed_beyond
 from apps.audit.walkers import Gap, Stretch, Walked, begin, walk, walk_here
 from apps.firewall.identifiers import show_id
 
@@ -125,6 +125,7 @@ def verify_chains(
         boot: _Chain(seq, bytes(head), 1, genesis(boot)) for boot, seq, head in boots.values_list("id", "seq", "head")
     }
     report.chains = len(chains)
+    # What was signed away before the walk began must be gone; what is signed away while it goes on may still be met.
     with _walking(_stretches(chains, vouched), _processes(chains, processes)) as results:
         for walked in results:
             _join(report, chains[walked.stretch.chain_id], walked)
@@ -134,9 +135,10 @@ def verify_chains(
     vouched.follow()
     for chain_id, chain in chains.items():
         _judge(report, chain_id, chain, vouched)
-    _tell_statements(report, vouched)
     if chain_ids is None:
         _verify_strangers(report, chains, vouched)
+    vouched.key_check()
+    _tell_statements(report, vouched)
     return report
 
 
@@ -148,9 +150,11 @@ def entry_is_intact(entry: EntryRow) -> bool:
 def _stretches(chains: dict[UUID, _Chain], vouched: Vouched) -> Iterator[Stretch]:
     for chain_id, chain in chains.items():
         heads = vouched.heads.get(chain_id)
+        erased, purged = vouched.erased_spans(chain_id), vouched.purged_spans(chain_id)
         for first in range(1, chain.length + 1, STRETCH_ENTRIES):
             last = min(first + STRETCH_ENTRIES - 1, chain.length)
-            yield Stretch(chain_id, first, last, () if heads is None else heads.between(first, last))
+            signed = () if heads is None else heads.between(first, last)
+            yield Stretch(chain_id, first, last, signed, within(erased, first, last), within(purged, first, last))
 
 
 def _processes(chains: dict[UUID, _Chain], wanted: int | None) -> int:
@@ -250,6 +254,8 @@ def _verify_strangers(report: Verification, chains: dict[UUID, _Chain], vouched:
         last = vouched.heads[chain_id].numbers[-1]
         if not vouched.is_purged(chain_id, last, vouched.heads[chain_id].hash_at(-1)):
             report.add(chain_id, last, "truncated", "checkpoints signed this chain, and nothing of it is there")
+    for name, number in witnessed_beyond(vouched):
+        report.add(NO_CHAIN, number, "witness_ahead", f"the witness {name} was told of it, and it is not here")
     for chain_id, seq in covered_wrongly(vouched):
         report.add(chain_id, seq, "checkpoint_index", "it is said to be signed further than it is")
 

@@ -3,14 +3,16 @@
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
 from django.db import connection
 
 from apps.audit.errors import AuditKeyError
+from apps.audit.models import Witness
 from apps.audit.signing import audit_key, has_next_key, next_key
 from apps.audit.statements import (
     GENESIS,
@@ -66,7 +68,6 @@ class Vouched:
         """Check the statements that came since, and take in what they say."""
         for statement in statements(after=self.count):
             self._take(statement)
-        self._key()
         for spans in self.erasures.values():
             spans.sort()
 
@@ -82,6 +83,14 @@ class Vouched:
             first = max(first, end + 1)
         if first <= last:
             yield first, last
+
+    def erased_spans(self, chain_id: UUID) -> list[tuple[int, int]]:
+        """Give the numbers whose contents were signed away."""
+        return _apart(self.erasures.get(chain_id, ()))
+
+    def purged_spans(self, chain_id: UUID) -> list[tuple[int, int]]:
+        """Give the numbers that were signed away."""
+        return _apart((first, last) for (first, _), (last, _) in self.purges.get(chain_id, {}).items())
 
     def explains(self, chain_id: UUID, gap: Gap) -> bool:
         """Say whether purges cover a gap from end to end, and fit to the hashes around it."""
@@ -131,7 +140,7 @@ class Vouched:
             for gone in statement.told["ranges"]:
                 self.erasures[UUID(gone["chain"])].append((gone["first"], gone["last"]))
 
-    def _key(self) -> None:
+    def key_check(self) -> None:
         """The key in use must be the one that the statements end with: another one would vouch for nothing."""
         if not self.signer:
             return
@@ -150,10 +159,35 @@ class Vouched:
 def covered_wrongly(vouched: Vouched) -> list[tuple[UUID, int]]:
     """Name chains of which the index of checkpoints says more than was signed: no checkpoint would follow."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT chain_id, seq, number FROM audit_checkpointed WHERE number <= %s", [vouched.count])
+        cursor.execute("SELECT chain_id, seq FROM audit_checkpointed")
         rows: list[Any] = cursor.fetchall()
+    vouched.follow()  # an index of now, so the statements of now: they are written together
     return [
         (chain_id, seq)
-        for chain_id, seq, _ in rows
+        for chain_id, seq in rows
         if chain_id not in vouched.heads or vouched.heads[chain_id].numbers[-1] < seq
     ]
+
+
+def witnessed_beyond(vouched: Vouched) -> list[tuple[str, int]]:
+    """Name witnesses that were told of statements beyond the last one that is here."""
+    told = list(Witness.objects.values_list("name", "last_number"))
+    vouched.follow()
+    return [(name, number) for name, number in told if number > vouched.count]
+
+
+def within(spans: list[tuple[int, int]], first: int, last: int) -> tuple[tuple[int, int], ...]:
+    """Give the spans that touch a stretch; they lie apart, in their order."""
+    start = bisect_left(spans, first, key=itemgetter(1))
+    return tuple(spans[start : bisect_right(spans, last, key=itemgetter(0))])
+
+
+def _apart(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Put spans in order and together where they overlap."""
+    found: list[tuple[int, int]] = []
+    for first, last in sorted(spans):
+        if found and first <= found[-1][1]:
+            found[-1] = (found[-1][0], max(found[-1][1], last))
+        else:
+            found.append((first, last))
+    return found

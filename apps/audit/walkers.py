@@ -46,16 +46,22 @@ STRETCH = sql.SQL(
 MEMORY = "SET LOCAL work_mem = '32MB'"
 SEQ = len(OWN)
 SALT = SEQ + 3
+NOWHERE = (2**63, 2**63)
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """What to walk: numbers of one chain, and the heads that checkpoints signed within them."""
+    """What to walk: numbers of one chain, the heads that checkpoints signed within them, and what was signed away.
+
+    `erased` and `purged` are spans that lie apart from each other, in their order.
+    """
 
     chain_id: UUID
     first: int
     last: int
     heads: tuple[tuple[int, bytes], ...] = ()
+    erased: tuple[tuple[int, int], ...] = ()
+    purged: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +95,7 @@ class Walked:
 def walk(connection: psycopg.Connection[Any], stretch: Stretch) -> Walked:
     """Walk a stretch in constant memory, within a transaction of the connection."""
     walked, heads = Walked(stretch), dict(stretch.heads)
+    erased, purged = _Spans(stretch.erased), _Spans(stretch.purged)
     place = {"chain": stretch.chain_id, "first": stretch.first, "last": stretch.last}
     with connection.transaction(), connection.cursor(name="audit_walk") as cursor:
         connection.execute(MEMORY)
@@ -98,6 +105,7 @@ def walk(connection: psycopg.Connection[Any], stretch: Stretch) -> Walked:
         cursor.execute(STRETCH, place | {"oldest": oldest, "newest": newest})
         for row in cursor:
             _entry(walked, row, heads)
+            _back(walked, row, erased, purged)
     walked.heads_gone = sorted(heads.items())
     return walked
 
@@ -119,7 +127,7 @@ def _entry(walked: Walked, row: Sequence[Any], heads: dict[int, bytes]) -> None:
         if signed != own:
             walked.problems.append((seq, "rewritten", "a checkpoint signed another entry in its place"))
     columns = dict(zip(OWN, row[:SEQ], strict=True))
-    if not _entry_fits(walked.stretch.chain_id, columns, seq, prev, own):
+    if _says_unbound(columns) or not _entry_fits(walked.stretch.chain_id, columns, seq, prev, own):
         walked.problems.append((seq, "changed", "it does not hash to what it says"))
     _content(walked, columns, seq, row[SALT], row[SALT + 1 :])
     walked.last_seq, walked.last_hash = seq, own
@@ -139,10 +147,44 @@ def _content(walked: Walked, columns: dict[str, Any], seq: int, salt: Any, parts
         return
     walked.contents += 1
     content = dict(zip(GIVEN, parts, strict=True))
-    if version not in FORMATS or not any(
-        content_commitment(bytes(salt), told, version=version) == bound for told in _readings(content)
+    is_unbound = version == 1 and _says_moved(content)
+    if (
+        is_unbound
+        or version not in FORMATS
+        or not any(content_commitment(bytes(salt), told, version=version) == bound for told in _readings(content))
     ):
         walked.problems.append((seq, "content_changed", "its content is not the one that it committed to"))
+
+
+class _Spans:
+    """Numbers that were signed away, asked for in their order."""
+
+    def __init__(self, spans: Sequence[tuple[int, int]]) -> None:
+        self.rest = iter(spans)
+        self.first, self.last = next(self.rest, NOWHERE)
+
+    def include(self, seq: int) -> bool:
+        while self.last < seq:
+            self.first, self.last = next(self.rest, NOWHERE)
+        return self.first <= seq
+
+
+def _back(walked: Walked, row: Sequence[Any], erased: _Spans, purged: _Spans) -> None:
+    """Report what stands there although its end was signed before the walk began."""
+    seq = row[SEQ]
+    if purged.include(seq):
+        walked.problems.append((seq, "purged_back", "a signed statement says that it was purged"))
+    if erased.include(seq) and row[SALT] is not None:
+        walked.problems.append((seq, "content_back", "a signed statement says that its content was erased"))
+
+
+def _says_unbound(columns: dict[str, Any]) -> bool:
+    """Say whether an entry holds, itself, what is content in its format: nothing of it would bind that."""
+    return columns["format"] == 2 and _says_moved(columns)
+
+
+def _says_moved(columns: dict[str, Any]) -> bool:
+    return columns["changes"] is not None or bool(columns["decision_reason"])
 
 
 def _entry_fits(chain_id: UUID, columns: dict[str, Any], seq: int, prev: bytes, own: bytes) -> bool:

@@ -12,6 +12,7 @@ from apps.audit import verification
 from apps.audit.chain import TOLD_COLUMNS, body_digest, entry_hash, genesis
 from apps.audit.checkpoints import checkpoints_make
 from apps.audit.drafts import EntryReceipt
+from apps.audit.models import Witness
 from apps.audit.services import entry_record
 from apps.audit.statements import key_rotate, statement_sign
 from apps.audit.verification import verify_chains
@@ -119,6 +120,9 @@ def rewrite_from(chain_id: UUID, seq: int, owner_sql: Owner) -> None:
         ("UPDATE audit_statement SET body = replace(body, '9', '8') WHERE number = 1", "statement_changed"),
         ("UPDATE audit_statement SET signature = public_key || public_key WHERE number = 2", "statement_changed"),
         ("UPDATE audit_checkpointed SET seq = 99", "checkpoint_index"),
+        ("DELETE FROM audit_statement", "checkpoint_index"),
+        ("UPDATE audit_entry SET decision_reason = 'nobody decided this' WHERE seq = 2", "changed"),
+        ("UPDATE audit_entry SET changes = '{}' WHERE seq = 2", "changed"),
     ],
 )  # fmt: skip
 @pytest.mark.django_db(transaction=True)
@@ -129,6 +133,22 @@ def test_what_was_signed_cannot_be_taken_back(
     signed("erasure", (1, 1), chain=chain)
     owner_sql(MAINTENANCE.format(change))
     assert code in codes()
+
+
+def test_what_was_signed_away_does_not_come_back(chain: list[EntryReceipt]) -> None:
+    signed("erasure", (2, 4), (3, 3), (4, 5), (9, 9), chain=chain)
+    signed("purge", (6, 7), chain=chain)
+    found = [(problem.seq, problem.code) for problem in verify_chains().problems]
+    assert found == [(2, "content_back"), (3, "content_back"), (4, "content_back"), (5, "content_back"),
+                     (6, "purged_back"), (7, "purged_back"), (9, "content_back")]  # fmt: skip
+
+
+def test_a_witness_remembers_statements_that_are_gone(chain: list[EntryReceipt]) -> None:
+    checkpoints_make()
+    witness = Witness.objects.create(name="notary", kind="http", target="https://notary.example/", last_number=1)
+    assert verify_chains().is_intact
+    Witness.objects.filter(pk=witness.pk).update(last_number=2)
+    assert codes() == {"witness_ahead"}
 
 
 def test_a_rotated_key_vouches_for_what_the_old_one_signed(chain: list[EntryReceipt]) -> None:
