@@ -25,7 +25,7 @@ from django.utils import timezone
 
 from apps.audit.services import sweep_orphans
 from apps.firewall.identifiers import read_id
-from tests.gateway.processes import Installation, end, until
+from tests.gateway.processes import START_S, Installation, end, until
 
 DONE = """
 SELECT content.params->>'command', entry.call_id, entry.kind, entry.status
@@ -123,7 +123,7 @@ class Storm:
     def _call_on(self) -> None:
         with httpx.Client(headers={"Authorization": f"Bearer {self.secret}"}, timeout=120) as client:
             while (number := next(self._numbers)) < self.count:
-                assert self._up.wait(120)
+                assert self._up.wait(START_S * 2)
                 self._answers[number] = self._call(client, number)
 
     def _call(self, client: httpx.Client, number: int) -> str:

@@ -16,7 +16,8 @@ from django.conf import settings
 
 from tests.gateway.test_sudden_death import database_url
 
-START_S = 60.0
+START_S = 180.0
+"""A machine that does much else starts a server slowly; one that is gone is told at once."""
 
 
 def free_port() -> int:
@@ -70,7 +71,8 @@ class Installation:
         self.url = f"http://127.0.0.1:{port}"
         command = [sys.executable, "-m", "uvicorn", "openclaw_admin.asgi:application", "--port", str(port)]
         with self._process([*command, "--log-level", "warning"]) as process:
-            until(lambda: _answers(self.url), what="the start of the server")
+            until(lambda: _answers(self.url) or process.poll() is not None, what="the start of the server")
+            assert process.poll() is None, f"the server ended at its start: {self.said()}"
             yield process
 
     @contextmanager
@@ -83,6 +85,10 @@ class Installation:
         options = ["--loglevel", "WARNING", "--scheduler", "celery.beat:Scheduler", "--pidfile="]
         with self._process([*CELERY, "beat", *options]) as process:
             yield process
+
+    def said(self) -> str:
+        """Read the end of what processes logged."""
+        return (self.folder / "processes.log").read_text(errors="replace")[-2000:]
 
     @contextmanager
     def _process(self, command: list[str]) -> Iterator[subprocess.Popen[bytes]]:
