@@ -98,6 +98,8 @@ def world(
             "deputy_id": 1,
             "webhook_id": 1,
             "number": 1,
+            "hold_id": new_id(),
+            "erasure_id": new_id(),
             "filter_id": new_id(),
             "table": "agents",
             "subscription_id": new_id(),

@@ -141,6 +141,16 @@ class ExportId(IdConverter):
     regex = f"exp_{BODY}"
 
 
+class HoldId(IdConverter):
+    prefix = "hold"
+    regex = f"hold_{BODY}"
+
+
+class ErasureId(IdConverter):
+    prefix = "ers"
+    regex = f"ers_{BODY}"
+
+
 class IdNumber(IntConverter):
     """A number of a row; one that no row can have does not match."""
 
@@ -168,6 +178,8 @@ CONVERTERS: dict[str, type[IdConverter]] = {
     "rate_id": RateId,
     "drift_id": DriftId,
     "export_id": ExportId,
+    "hold_id": HoldId,
+    "erasure_id": ErasureId,
     "gateway_id": GatewayId,
     "alarm_id": AlarmId,
     "subscription_id": SubscriptionId,

@@ -119,6 +119,12 @@ class HoldNotFoundError(AuditError):
     code = "hold_not_found"
 
 
+class ErasureNotFoundError(AuditError):
+    """No erasure has this id."""
+
+    code = "erasure_not_found"
+
+
 class ErasureHeldError(AuditError):
     """A legal hold keeps what was to be erased."""
 

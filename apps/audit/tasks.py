@@ -160,11 +160,35 @@ def purge_run_task(name: str, actor: str) -> None:
         purge_run_task.delay(name, actor)
 
 
+def purge_enqueue(name: str, actor: str) -> None:
+    """Hand a purge to a worker once this transaction commits; without a broker, the hourly one takes it."""
+
+    def hand_over() -> None:
+        try:
+            purge_run_task.delay(name, actor)
+        except BrokerError:
+            log.warning("audit.purge_not_enqueued", records=name)
+
+    transaction.on_commit(hand_over)
+
+
 @shared_task(name="audit.erasure_run")
 def erasure_run_task(erasure_id: str) -> None:
     """Go on with one erasure; asks for itself again until nothing is left."""
     if not erasure_run(UUID(erasure_id), at=timezone.now()):
         erasure_run_task.delay(erasure_id)
+
+
+def erasure_enqueue(erasure_id: UUID) -> None:
+    """Hand an erasure to a worker once this transaction commits; without a broker it is found within a minute."""
+
+    def hand_over() -> None:
+        try:
+            erasure_run_task.delay(str(erasure_id))
+        except BrokerError:
+            log.warning("audit.erasure_not_enqueued", erasure=str(erasure_id))
+
+    transaction.on_commit(hand_over)
 
 
 @shared_task(name="audit.erasures_resume")

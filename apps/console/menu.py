@@ -114,7 +114,7 @@ AUDIT_TABS = Section(
         Entry("audit-reports", _("Reports"), "chart-bar", "audit-report", Permission.AUDIT_READ),
         Entry("audit-coverage", _("Coverage"), "shield-check", "audit-coverage", Permission.AUDIT_READ),
         Entry("audit-integrity", _("Integrity"), "link", "audit-integrity", Permission.AUDIT_READ),
-        Entry("audit-retention", _("Retention"), "clock-x", "audit-retention", Permission.AUDIT_READ),
+        Entry("audit-retention", _("Retention"), "clock-x", "audit-retention", Permission.AUDIT_MANAGE),
         Entry("audit-exports", _("Exports and streams"), "download", "audit-export", Permission.AUDIT_READ),
     ),
 )

@@ -9,6 +9,7 @@ from apps.accounts.secret_links import INVITATION_ROUTE, PASSWORD_RESET_ROUTE
 from apps.console.catalogue_urls import catalogue
 from apps.console.integrity_urls import integrity
 from apps.console.policy_urls import exploring, policies
+from apps.console.retention_urls import retention
 from apps.console.views import (
     accounts,
     answering,
@@ -192,6 +193,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     *working,
     *auditing,
     *integrity,
+    *retention,
     *releasing,
     *policies,
     *catalogue,

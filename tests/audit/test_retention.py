@@ -64,7 +64,7 @@ def counted(kind: str) -> int:
 def test_a_class_goes_after_its_days_and_the_chain_verifies(admin: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batches, "BATCH_ENTRIES", 2)
     retention_set(admin, "calls", days=100, at=now())
-    preview = purge_preview("calls")
+    preview = purge_preview(None, "calls")
     assert (preview.records, preview.held) == (4, 0) and preview.size_bytes > 0
     done = purge_run("calls", at=now())
     assert (done.records, done.is_done) == (4, True)
@@ -77,7 +77,7 @@ def test_a_class_goes_after_its_days_and_the_chain_verifies(admin: Any, monkeypa
 @pytest.mark.usefixtures("mixed")
 def test_contents_go_before_their_entries(admin: Any) -> None:
     retention_set(admin, "content", days=30, at=now())
-    assert purge_preview("content").records == 9
+    assert purge_preview(None, "content").records == 9
     assert purge_run("content", at=now()).records == 9
     assert counted("call_intent") == 4 and Content.objects.filter(params={"n": 400}).count() == 0
     assert Content.objects.filter(changes={"n": 400}).count() == 2  # what administration did is no content of calls
@@ -127,7 +127,7 @@ def test_without_a_statement_of_the_same_transaction_nothing_goes(admin: Any) ->
 def test_a_hold_keeps_what_it_names_until_it_is_lifted(admin: Any) -> None:
     retention_set(admin, "denials", days=30, at=now())
     hold = hold_place(admin, reason="case 7", sender="7", channel="telegram", at=now())
-    assert (purge_preview("denials").records, purge_preview("denials").held) == (0, 3)
+    assert (purge_preview(None, "denials").records, purge_preview(None, "denials").held) == (0, 3)
     assert purge_run("denials", at=now()).records == 0
     with pytest.raises(ErasureHeldError, match="case 7"):
         erasure_request(admin, channel="telegram", sender="7", reason="asked", at=now())

@@ -8,10 +8,11 @@ from django.db import connection, transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from apps.accounts.access import Permission, Principal, require
+from apps.accounts.access import Principal
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.errors import RetentionInvalidError
 from apps.audit.models import Retention
+from apps.audit.retention.access import keeper_require
 from apps.audit.services import entry_record
 
 CONTENT: Final = "content"
@@ -110,7 +111,7 @@ def retention_set(by: Principal | None, name: str, *, days: int | None, at: date
         RetentionInvalidError: below the floor, or above a hundred years.
     """
     if by is not None:
-        require(by, Permission.AUDIT_MANAGE)
+        keeper_require(by)
     found = retention_class(name)
     _check(found, days)
     actor = str(getattr(by, "actor", "system"))
@@ -124,8 +125,15 @@ def retention_set(by: Principal | None, name: str, *, days: int | None, at: date
     return retention_class(name)
 
 
-def purge_preview(name: str) -> PurgePreview:
-    """Say what a purge of a class would take now. Sizes are those of a thousand records, carried over."""
+def purge_preview(by: Principal | None, name: str) -> PurgePreview:
+    """Say what a purge of a class would take now. Sizes are those of a thousand records, carried over.
+
+    Raises:
+        PermissionDeniedError.
+        RetentionInvalidError: no such class.
+    """
+    if by is not None:
+        keeper_require(by)
     found = retention_class(name)
     if found.days is None or found.floor_days is None:
         return PurgePreview(records=0, size_bytes=0, first=None, last=None, held=0)

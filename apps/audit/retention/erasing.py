@@ -14,12 +14,13 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.utils.translation import gettext as _
 
-from apps.accounts.access import Permission, Principal, require
+from apps.accounts.access import Principal
 from apps.audit.drafts import EntryDraft, EntryKind
-from apps.audit.errors import ErasureHeldError, ErasureOpenError, RetentionInvalidError
+from apps.audit.errors import ErasureHeldError, ErasureNotFoundError, ErasureOpenError, RetentionInvalidError
 from apps.audit.export_files import removed
 from apps.audit.exports import OPEN, file_of
 from apps.audit.models import Erasure, Export, Hold
+from apps.audit.retention.access import keeper_require
 from apps.audit.retention.batches import Going, contents_erase, goings
 from apps.audit.retention.erasers import ERASERS, Subject
 from apps.audit.retention.holds import reason_read
@@ -64,7 +65,7 @@ def erasure_preview(by: Principal | None, *, channel: str, sender: str) -> Erasu
         RetentionInvalidError: no channel or no sender.
     """
     if by is not None:
-        require(by, Permission.AUDIT_MANAGE)
+        keeper_require(by)
     subject = subject_of(channel, sender)
     contents, first, last = 0, None, None
     seen = []
@@ -144,6 +145,19 @@ def erasures_unfinished() -> list[UUID]:
     return list(
         Erasure.objects.filter(state=Erasure.State.RUNNING).order_by("requested_at").values_list("id", flat=True)
     )
+
+
+def erasure_access(principal: Principal, erasure_id: UUID) -> Erasure:
+    """Give an erasure to who manages the ledger.
+
+    Raises:
+        PermissionDeniedError, ErasureNotFoundError.
+    """
+    keeper_require(principal)
+    found = Erasure.objects.filter(pk=erasure_id).first()
+    if found is None:
+        raise ErasureNotFoundError("no such erasure")
+    return found
 
 
 def erasures(*, limit: int = 20) -> list[Erasure]:

@@ -7,10 +7,11 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.utils.translation import gettext as _
 
-from apps.accounts.access import Permission, Principal, require
+from apps.accounts.access import Principal
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.errors import HoldNotFoundError, RetentionInvalidError
 from apps.audit.models import Hold
+from apps.audit.retention.access import keeper_require
 from apps.audit.services import entry_record
 
 FIELDS: Final = ("environment", "agent", "channel", "sender", "session_key")
@@ -39,7 +40,7 @@ def hold_place(
         RetentionInvalidError: no reason, an unknown field, or a span that ends before it begins.
     """
     if by is not None:
-        require(by, Permission.AUDIT_MANAGE)
+        keeper_require(by)
     told = {name: value.strip() for name, value in fields.items() if value.strip()}
     hold = Hold(reason=reason_read(reason), since=since, until=until, placed_at=at, placed_by=_label(by), **_read(told))
     if since is not None and until is not None and until <= since:
@@ -60,7 +61,7 @@ def hold_lift(by: Principal | None, hold: Hold, *, reason: str, at: datetime) ->
         RetentionInvalidError: no reason.
     """
     if by is not None:
-        require(by, Permission.AUDIT_MANAGE)
+        keeper_require(by)
     why = reason_read(reason)
     with transaction.atomic():
         hold = Hold.objects.select_for_update().get(pk=hold.pk)
@@ -87,7 +88,7 @@ def hold_access(principal: Principal, hold_id: UUID) -> Hold:
     Raises:
         PermissionDeniedError, HoldNotFoundError.
     """
-    require(principal, Permission.AUDIT_MANAGE)
+    keeper_require(principal)
     return hold_find(hold_id)
 
 

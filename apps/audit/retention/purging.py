@@ -7,10 +7,22 @@ from datetime import UTC, date, datetime
 from typing import Any, Final
 
 from django.db import connection, transaction
+from django.utils.translation import gettext as _
 
+from apps.accounts.access import Principal
 from apps.audit.drafts import EntryDraft, EntryKind
+from apps.audit.errors import RetentionInvalidError
+from apps.audit.retention.access import keeper_require
 from apps.audit.retention.batches import contents_erase, entries_purge, goings
-from apps.audit.retention.classes import CONTENT, OF_CALLS, RetentionClass, cutoff, retention_class, retention_classes
+from apps.audit.retention.classes import (
+    CONTENT,
+    OF_CALLS,
+    RetentionClass,
+    cutoff,
+    cutoff_days,
+    retention_class,
+    retention_classes,
+)
 from apps.audit.services import entry_record
 
 RUN_S: Final = 45.0
@@ -52,6 +64,25 @@ def purge_run(name: str, *, actor: str = "system", at: datetime, limit_s: float 
         changes = {"class": name, "records": records, "before": cutoff(found, at).isoformat()}
         entry_record(EntryDraft(kind=EntryKind.PURGE, actor=actor, status="purged", changes=changes))
     return Purged(name=name, records=records, is_done=is_done)
+
+
+def purge_request(by: Principal, name: str) -> str:
+    """Ask for a purge of one class; a task takes it. On record before anything goes.
+
+    Returns:
+        The actor in whose name the task purges.
+    Raises:
+        PermissionDeniedError, AuditUnavailableError.
+        RetentionInvalidError: no such class, or one of which nothing ever goes.
+    """
+    keeper_require(by)
+    found = retention_class(name)
+    if found.days is None or not found.may_go:
+        raise RetentionInvalidError(_("this class is kept for ever: say for how many days first"), "days")
+    actor = str(getattr(by, "actor", "system"))
+    changes = {"class": name, "days": cutoff_days(found)}
+    entry_record(EntryDraft(kind=EntryKind.PURGE, actor=actor, status="requested", changes=changes))
+    return actor
 
 
 def purges_run(*, at: datetime) -> list[Purged]:

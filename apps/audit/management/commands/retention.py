@@ -60,7 +60,7 @@ class Command(BaseCommand):
         retention_set(None, options["name"], days=None if days == "forever" else int(days), at=timezone.now())
 
     def _preview(self, options: dict[str, Any]) -> None:
-        found = purge_preview(options["name"])
+        found = purge_preview(None, options["name"])
         span = f", from {found.first:%Y-%m-%d} to {found.last:%Y-%m-%d}" if found.first and found.last else ""
         self.stdout.write(f"{found.records} records, about {found.size_bytes} bytes{span}; {found.held} are held")
 
