@@ -36,3 +36,15 @@ def environment_of(request: Request) -> Any:
         if may_environment(cast(Principal, request.user), environment.slug) and wanted in {"", environment.slug}:
             return environment
     raise NotFound(f"no environment `{wanted}`" if wanted else "no environment")
+
+
+def installation_of(request: Request) -> Principal:
+    """Give the principal of a request about the installation as a whole.
+
+    Raises:
+        NotFound: the token belongs to one environment.
+    """
+    principal = cast(Principal, request.user)
+    if not may_environment(principal, ""):
+        raise NotFound("this is about all environments, and the token is for one")
+    return principal

@@ -4,6 +4,8 @@ from django.urls import path
 from drf_spectacular.views import SpectacularJSONAPIView
 
 import apps.accounts.converters  # noqa: F401 - registers <approval_id:…> and its like
+from apps.api.integrity_urls import integrity
+from apps.api.retention_urls import retention
 from apps.api.views import (
     answering,
     approvals,
@@ -12,6 +14,7 @@ from apps.api.views import (
     async_calls,
     audit,
     audit_exports,
+    coverage,
     draft,
     environments,
     explain,
@@ -123,6 +126,7 @@ urlpatterns = [
     path("async-calls", async_calls.AsyncCalls.as_view(), name="api-async-calls"),
     path("async-calls/<call_id:call_id>", async_calls.AsyncCallDetail.as_view(), name="api-async-call"),
     path("callback-key", async_calls.CallbackKey.as_view(), name="api-callback-key"),
+    path("audit/coverage", coverage.AuditCoverage.as_view(), name="api-audit-coverage"),
     path("audit/report", reports.AuditReport.as_view(), name="api-audit-report"),
     path("audit/entries", audit.Entries.as_view(), name="api-audit-entries"),
     path("audit/export", audit.Export.as_view(), name="api-audit-export"),
@@ -146,6 +150,7 @@ urlpatterns = [
         name="api-audit-export-manifest",
     ),
 ]
+urlpatterns += integrity + retention
 for stem, (listing, detail) in RECORD_VIEWS.items():
     urlpatterns += [
         path(stem, listing.as_view(), name=f"api-{stem}"),
