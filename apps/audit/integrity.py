@@ -11,6 +11,7 @@ from apps.accounts.access import Permission, Principal, require
 from apps.audit.checkpoints import checkpoints_make
 from apps.audit.errors import AuditKeyError
 from apps.audit.models import VerificationRun, Witness
+from apps.audit.rows import EntryRow
 from apps.audit.signing import audit_key, key_id
 from apps.audit.statements import Statement, StatementKind, statements_newest
 from apps.audit.verification_runs import Alarm, alarms, verification_last
@@ -29,6 +30,18 @@ SELECT min(coalesce(done.at, boot.started_at))
 FROM audit_boot AS boot LEFT JOIN audit_checkpointed AS done ON done.chain_id = boot.id
 WHERE boot.seq > coalesce(done.seq, 0)
 """
+
+
+COVERED = "SELECT number, at FROM audit_checkpointed WHERE chain_id = %s AND seq >= %s"
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """What vouches for one entry: the newest checkpoint over it, and the last walk since it was written."""
+
+    checkpoint: int | None
+    signed_at: datetime | None
+    walk: VerificationRun | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +98,16 @@ def integrity_alarms(at: datetime) -> list[Alarm]:
     if since is not None and since < at - OPEN_TOO_LONG and _is_moving(at):
         found.append(Alarm("unsigned", since))
     return found
+
+
+def entry_seal(entry: EntryRow) -> Seal:
+    """Say what vouches for an entry."""
+    with connection.cursor() as cursor:
+        cursor.execute(COVERED, [entry.chain_id, entry.seq])
+        number, signed_at = cursor.fetchone() or (None, None)
+    walk = verification_last(is_done=True)
+    is_over = walk is not None and walk.started_at is not None and walk.started_at >= entry.at
+    return Seal(number, signed_at, walk if is_over else None)
 
 
 def checkpoint_now(by: Principal) -> list[Statement]:

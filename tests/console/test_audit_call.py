@@ -5,7 +5,10 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
+from apps.audit.checkpoints import checkpoints_make
+from apps.audit.verification_runs import verification_request, verification_run
 from apps.firewall.engine.exec_policy import Evidence, Part
 from apps.firewall.identifiers import show_id
 
@@ -85,3 +88,28 @@ def test_a_command_that_was_asked_about_is_drawn_by_its_parts(
     assert page.count('class="sg ') == 2
     assert "rule <code>git</code>" in page
     assert "No rule matches." in page
+
+
+def test_it_tells_which_checkpoint_and_which_walk_vouch_for_the_record(
+    client_of: Callable[..., Client], auditor: Any, called: Callable[..., Any]
+) -> None:
+    browser, call_id = client_of(auditor), called()
+    page = browser.get(path(call_id)).content.decode()
+    assert "none yet; one is signed each minute" in page
+    assert "not since it was written" in page
+
+    (signed,) = checkpoints_make()
+    verification_run(verification_request(auditor, at=timezone.now()).pk, at=timezone.now())
+
+    page = browser.get(path(call_id)).content.decode()
+    assert f"#{signed.number}</span>," in page
+    assert "not since it was written" not in page
+    assert "Verified up to" in browser.get("/audit/").content.decode()
+
+
+def test_a_record_written_after_the_last_walk_is_not_called_verified(
+    client_of: Callable[..., Client], auditor: Any, called: Callable[..., Any]
+) -> None:
+    called()
+    verification_run(verification_request(auditor, at=timezone.now()).pk, at=timezone.now())
+    assert "not since it was written" in client_of(auditor).get(path(called())).content.decode()

@@ -176,14 +176,15 @@ def instant(value: datetime | None) -> str:
     """Write an instant to the millisecond, with its zone: 14 Nov 2026, 14:18:41.208 UTC."""
     if value is None:
         return "–"
-    at = timezone.localtime(value)
-    return f"{date_format(at, _('j M Y, H:i:s'))}.{at.microsecond // 1000:03d} {at:%Z}"
+    at, form = timezone.localtime(value), _("j M Y, H:i:s")  # not within the f-string, where no translator finds it
+    return f"{date_format(at, form)}.{at.microsecond // 1000:03d} {at:%Z}"
 
 
 @register.filter
 def minute(value: datetime | None) -> str:
     """Write an instant in UTC to the minute: 14 Nov 2026, 14:18 UTC."""
-    return "–" if value is None else f"{date_format(value, _('j M Y, H:i'))} UTC"
+    form = _("j M Y, H:i")
+    return "–" if value is None else f"{date_format(value, form)} UTC"
 
 
 @register.filter

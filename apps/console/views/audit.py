@@ -20,12 +20,14 @@ from apps.audit.errors import FilterError
 from apps.audit.exports import exports_of
 from apps.audit.filters import EntryFilters
 from apps.audit.following import follow_lag
+from apps.audit.integrity import entry_seal
 from apps.audit.keeping import columns_of, filters_of, preference_of, zone_of
 from apps.audit.looks import look_record, search_record
 from apps.audit.pictures import calls_count, entry_facets, entry_histogram
 from apps.audit.rows import CallRecord
 from apps.audit.selectors import CallPage, call_record, calls
 from apps.audit.selectors import ledger_state as state_of_ledger
+from apps.audit.verification_runs import verification_last
 from apps.console.audit_list import (
     COLUMN_LABELS,
     FIELDS,
@@ -74,6 +76,7 @@ def _audit(request: ConsoleRequest, template: str, preference: Any, *, is_part: 
         return render(request, template, context, status=422)
     if not is_part:
         context["ledger"] = state_of_ledger()
+        context["walk"] = verification_last(is_done=True)
         context["lag"] = follow_lag(timezone.now())
         context["exports"] = exports_of(request.user, limit=5) if context["may_export"] else []
         context |= _drawer(request, request.GET.get("call", ""))
@@ -211,6 +214,7 @@ def _drawer(request: ConsoleRequest, shown: str) -> dict[str, Any]:
     look_record(request.user, environment=record.environment, call_id=record.id)
     return {
         "shown": ShownCall(record, dialect=_dialect(request)),
+        "seal": entry_seal(record.entries[-1]),
         "asked": _asked(request, record),
         **_copies(request, record),
     }
@@ -248,6 +252,7 @@ def call(request: ConsoleRequest, call_id: uuid.UUID) -> HttpResponse:
     preference = preference_of(request.user)
     context = {
         "shown": ShownCall(record, dialect=_dialect(request)),
+        "seal": entry_seal(record.entries[-1]),
         "asked": _asked(request, record),
         "encoded": _query(request).urlencode(),
         **_copies(request, record),
