@@ -126,10 +126,13 @@ def storable(value: Any) -> Any:
     jsonb knows neither NUL nor lone surrogates nor numbers that are none, and writes 1e3 as 1000: each is replaced
     by something visible, and whole floats become integers, before anything is hashed.
     """
-    if isinstance(value, str):
+    kind = type(value)
+    if kind is str or isinstance(value, str):
         return storable_text(value)
     if value is None or isinstance(value, (bool, int)):
         return value
+    if kind is dict:
+        return {storable_text(str(key)): storable(item) for key, item in value.items()}
     if isinstance(value, float):
         if value != value or value in (float("inf"), float("-inf")):
             return str(value)

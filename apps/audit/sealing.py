@@ -149,9 +149,11 @@ def _columns(draft: EntryDraft, entry_id: UUID, at: datetime) -> dict[str, Any]:
 
 
 def _short(text: str | None) -> str:
+    if not text:
+        return ""
     if type(text) is str and len(text) <= INDEXED_TEXT_LIMIT and text.isascii() and "\x00" not in text:
         return text
-    text = storable_text(str(text or ""))
+    text = storable_text(str(text))
     return text if len(text) <= INDEXED_TEXT_LIMIT else text[: INDEXED_TEXT_LIMIT - 1] + "…"
 
 

@@ -57,13 +57,16 @@ class _Masker:
 
     def walk(self, value: Any, path: str, place: str, *, depth: int) -> Any:
         """Mask a value at a path; `place` is the path inside the value without indexes."""
+        kind = type(value)
+        if kind is str and depth < DEPTH_LIMIT:
+            return self._text(value, path)
         if value is None or isinstance(value, bool | float):
             return value
         if isinstance(value, int):
             return value if abs(value) < CARD_NUMBERS_FROM else self._number(value, path)
         if depth >= DEPTH_LIMIT:
             return self._too_deep(value, path)
-        if isinstance(value, Mapping):
+        if kind is dict or isinstance(value, Mapping):
             return self._mapping(value, path, place, depth=depth)
         if isinstance(value, list | tuple):
             return self._list(value, path, place, depth=depth)
