@@ -24,9 +24,9 @@ from apps.gateway.database import in_database
 from apps.gateway.lifecycle import Gateway
 from apps.gateway.rpc.asking import TOOL, Wanted, draft_of, read_wanted
 from apps.gateway.rpc.shown import answer_shown, milliseconds, request_shown
-from apps.gateway.rpc.telling import may_see
 from apps.gateway.runtime_api.http import Problem, mistakes
 from apps.gateway.runtime_api.reading import Details, require, whole_number
+from apps.gateway.seeing import may_see
 from apps.gateway.tokens import TokenGrant
 from apps.halts.storms import CODE as PAUSED
 from apps.halts.storms import storm_pause

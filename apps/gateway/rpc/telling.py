@@ -12,13 +12,13 @@ from uuid import UUID
 import orjson
 import structlog
 
-from apps.accounts.access import Permission
 from apps.accounts.errors import TokenInvalidError
 from apps.approvals.models import Approval
 from apps.events.notices import Notice
 from apps.events.outbox import Outbox
 from apps.gateway.requests import LiveRequests
 from apps.gateway.rpc.shown import milliseconds, request_shown
+from apps.gateway.seeing import may_list
 from apps.gateway.tokens import TokenGrant
 
 log = structlog.get_logger(__name__)
@@ -122,29 +122,3 @@ async def _hears(listener: Listener, approval: Approval) -> bool:
         log.warning("rpc_events.unheard", error=type(exc).__name__)
         return False
     return may_list(grant, approval)
-
-
-def may_list(grant: TokenGrant, approval: Approval) -> bool:
-    """Say whether a token is told of a request: what it may read, or at least what it asked itself."""
-    return may_read(grant, approval) or (_is_within(grant, approval) and _asks(grant) and approval.actor == grant.actor)
-
-
-def may_see(grant: TokenGrant, approval: Approval) -> bool:
-    """Say of a token what `approvals.access.approval_seen` says: it may read, or it or its person's other one asked."""
-    own = {approval.actor, approval.requester} & {grant.actor, grant.requester}
-    return may_read(grant, approval) or (_is_within(grant, approval) and _asks(grant) and bool(own))
-
-
-def may_read(grant: TokenGrant, approval: Approval) -> bool:
-    """Say whether a token may read a request whoever asked."""
-    return _is_within(grant, approval) and grant.may(Permission.APPROVALS_READ)
-
-
-def _asks(grant: TokenGrant) -> bool:
-    return grant.may(Permission.CALLS_MAKE)
-
-
-def _is_within(grant: TokenGrant, approval: Approval) -> bool:
-    if grant.environment not in {"", approval.environment.slug}:
-        return False
-    return not grant.agents or approval.agent in grant.agents

@@ -6,7 +6,6 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from apps.accounts.access import Permission
 from apps.approvals.errors import ApprovalNotFoundError
 from apps.approvals.models import Approval
 from apps.approvals.selectors import approval_now
@@ -17,6 +16,7 @@ from apps.gateway.database import in_database
 from apps.gateway.lifecycle import Gateway
 from apps.gateway.runtime_api.http import Request
 from apps.gateway.runtime_api.reading import query_number
+from apps.gateway.seeing import may_see
 from apps.gateway.tokens import TokenGrant
 
 WAIT_LIMIT_MS = 30_000
@@ -44,21 +44,12 @@ async def wait(_: Gateway, grant: TokenGrant, request: Request, identifier: str)
 def _read(grant: TokenGrant, approval_id: UUID) -> Approval:
     at = timezone.now()
     approval = approval_now(approval_id)
-    if approval is None or not _may_see(grant, approval):
+    if approval is None or not may_see(grant, approval):
         raise ApprovalNotFoundError(approval_id)
     if approval.is_pending and approval.expires_at <= at:
         approvals_expire(at)
         approval = approval_now(approval_id) or approval
     return approval
-
-
-def _may_see(grant: TokenGrant, approval: Approval) -> bool:
-    if grant.environment and approval.environment.slug != grant.environment:
-        return False
-    if grant.agents and approval.agent not in grant.agents:
-        return False
-    is_own = grant.may(Permission.CALLS_MAKE) and approval.requester == grant.requester
-    return is_own or grant.may(Permission.APPROVALS_READ)
 
 
 def _shown(approval: Approval) -> dict[str, Any]:
