@@ -76,6 +76,7 @@
 -- halts.0002_pauses 48e8e0a358855a19
 -- limits.0001_first 06381ab260c9a3e1
 -- notifications.0001_channels_and_deliveries 712e37c50f6d472b
+-- notifications.0002_ends_of_exports b57ec8a1a9db0049
 -- openclaw_gateways.0001_gateways_calls_and_alarms 06ad511eaaa7e744
 -- policies.0001_records 5f82134ad99b61fe
 -- policies.0002_snapshot_is_its_digest 7814603720e228c6
@@ -2068,7 +2069,7 @@ ALTER TABLE "approvals_answerrule" ADD COLUMN "teams" varchar(64)[] DEFAULT '{}'
 -- ;
 ALTER TABLE "approvals_answerrule" ALTER COLUMN "teams" DROP DEFAULT
 -- ;
-ALTER TABLE "approvals_answerrule" ADD COLUMN "updated_at" timestamp with time zone DEFAULT '2026-11-23 21:48:39.730987+00:00'::timestamptz NOT NULL
+ALTER TABLE "approvals_answerrule" ADD COLUMN "updated_at" timestamp with time zone DEFAULT '2026-11-23 22:10:33.386038+00:00'::timestamptz NOT NULL
 -- ;
 ALTER TABLE "approvals_answerrule" ALTER COLUMN "updated_at" DROP DEFAULT
 -- ;
@@ -2286,7 +2287,7 @@ CREATE INDEX "audit_export_requested_by_id_b1eb06ef" ON "audit_export" ("request
 -- ;
 CREATE INDEX "audit_export_state" ON "audit_export" ("state", "expires_at")
 -- ;
-ALTER TABLE "audit_export" ADD COLUMN "touched_at" timestamp with time zone DEFAULT '2026-11-23 21:48:41.519117+00:00'::timestamptz NOT NULL
+ALTER TABLE "audit_export" ADD COLUMN "touched_at" timestamp with time zone DEFAULT '2026-11-23 22:10:34.627031+00:00'::timestamptz NOT NULL
 -- ;
 ALTER TABLE "audit_export" ALTER COLUMN "touched_at" DROP DEFAULT
 -- ;
@@ -3275,6 +3276,14 @@ CREATE INDEX "notifications_delivery_person_id_3614c5a9" ON "notifications_deliv
 CREATE INDEX "notifications_delivery_subscription_id_21311d1e" ON "notifications_delivery" ("subscription_id")
 -- ;
 CREATE INDEX "notifications_delivery_webhook_id_e35814dd" ON "notifications_delivery" ("webhook_id")
+-- ;
+CREATE TABLE "notifications_toldexport" ("export_id" uuid NOT NULL PRIMARY KEY)
+-- ;
+ALTER TABLE "notifications_delivery" ADD COLUMN "export_id" uuid NULL CONSTRAINT "notifications_delivery_export_id_c17bce6c_fk_audit_export_id" REFERENCES "audit_export"("id") DEFERRABLE INITIALLY DEFERRED; SET CONSTRAINTS "notifications_delivery_export_id_c17bce6c_fk_audit_export_id" IMMEDIATE
+-- ;
+ALTER TABLE "notifications_toldexport" ADD CONSTRAINT "notifications_toldexport_export_id_3b348158_fk_audit_export_id" FOREIGN KEY ("export_id") REFERENCES "audit_export" ("id") DEFERRABLE INITIALLY DEFERRED
+-- ;
+CREATE INDEX "notifications_delivery_export_id_c17bce6c" ON "notifications_delivery" ("export_id")
 -- ;
 CREATE TABLE "openclaw_gateways_openclawgateway" ("id" uuid NOT NULL PRIMARY KEY, "name" varchar(100) NOT NULL, "enrolled_at" timestamp with time zone NOT NULL, "enrolled_by_label" text NOT NULL, "revoked_at" timestamp with time zone NULL, "revoked_by_label" text NOT NULL, "last_seen_at" timestamp with time zone NULL, "boot" varchar(64) NOT NULL, "booted_at" timestamp with time zone NULL, "openclaw_version" varchar(64) NOT NULL, "plugin_version" varchar(64) NOT NULL, "node_version" varchar(64) NOT NULL, "snapshot_digest" varchar(80) NOT NULL, "proven_at" timestamp with time zone NULL, "environment_id" uuid NOT NULL, "token_id" uuid NOT NULL UNIQUE)
 -- ;

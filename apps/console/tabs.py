@@ -33,6 +33,8 @@ FORWARDED: dict[str, Permission] = {
 }
 PREFIXES = {"approval": "ap", "halt": "halt", "call": "call", "publication": "pub"}
 OF_PEOPLE = frozenset({"session.ended", "user.changed"})
+# What only the tabs of one person hear; the notice names the person.
+TO_PERSON = frozenset({"export.ended"})
 SPACED_S = {"presence.changed": 0.5}
 """What comes in swarms, a thousand tabs opening at once: told at once, then no more often than this."""
 
@@ -68,6 +70,8 @@ class Tabs:
         """Tell the tabs that a notice is about, or look whether a person's tabs may stay."""
         if notice.kind in OF_PEOPLE:
             self._check(notice.id)
+        elif notice.kind in TO_PERSON:
+            self._tell_person(notice)
         elif notice.kind in FORWARDED and not self._is_held_back(notice):
             self._tell(notice)
 
@@ -75,6 +79,12 @@ class Tabs:
         permission, text = FORWARDED[notice.kind], event_text(notice.kind, id=shown(notice.kind, notice.id))
         for tab in self._about(notice.environment):
             if permission in tab.permissions:
+                tab.outbox.put(text)
+
+    def _tell_person(self, notice: Notice) -> None:
+        text = event_text(notice.kind)
+        for tab in self._about(""):
+            if tab.person_id == notice.id:
                 tab.outbox.put(text)
 
     def _about(self, environment: str) -> Iterable[Tab]:

@@ -8,6 +8,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from apps.approvals.models import Approval
+from apps.audit.models import Export
 from apps.firewall.identifiers import new_id, show_id
 from apps.registry.models import Environment
 
@@ -113,12 +114,25 @@ class Reminder(models.Model):
         return str(self.step)
 
 
+class ToldExport(models.Model):
+    """An export whose end was told to who asked for it; one process at a time tells of it."""
+
+    export = models.OneToOneField(Export, primary_key=True, on_delete=models.CASCADE, related_name="told")
+
+    def __str__(self) -> str:
+        return self.export.shown_id
+
+
 class Delivery(models.Model):
-    """One message to one place. Without a request it is a try. `target` is what may be told once of a request."""
+    """One message to one place, of a request or of an export. Without either it is a try.
+
+    `target` is what may be told once of a request.
+    """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     environment = models.ForeignKey(Environment, on_delete=models.PROTECT, related_name="+")
     approval = models.ForeignKey(Approval, null=True, on_delete=models.CASCADE, related_name="deliveries")
+    export = models.ForeignKey(Export, null=True, on_delete=models.CASCADE, related_name="+")
     channel = models.CharField(max_length=16, choices=Channel.choices)
     target = models.CharField(max_length=80)
     person = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.CASCADE, related_name="+")

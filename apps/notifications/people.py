@@ -14,8 +14,8 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from apps.accounts.access import Permission, may
-from apps.accounts.models import User
+from apps.accounts.access import Permission, Principal, may
+from apps.accounts.models import ApiToken, User
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.services import entry_record
 from apps.events.notices import announce
@@ -39,10 +39,28 @@ def preference_of(person: User) -> Preference:
     return Preference.objects.filter(person=person).first() or Preference(person=person)
 
 
-def preference_save(person: User, *, email: str, language: str, quiet: str) -> Preference:
+def person_behind(by: Principal) -> User:
+    """Tell whose choices somebody reads and changes: their own, or behind a token its person's.
+
+    Raises:
+        NotificationInvalidError: a token without a person, or a bound one: a person is told in every environment.
+    """
+    if isinstance(by, User):
+        return by
+    if not isinstance(by, ApiToken) or by.created_by is None:
+        raise _invalid("", _("a token without a person has nobody who could be told"))
+    if by.environment or by.agents:
+        raise _invalid(
+            "", _("a person is told in every environment: a token bound to one, or to agents, changes nothing")
+        )
+    return by.created_by
+
+
+def preference_save(person: User, *, email: str, language: str, quiet: str, by: Principal | None = None) -> Preference:
     """Keep how a person wants to be told.
 
     Args:
+        by: who says so, when it is a token of the person.
         language: of the console's; empty for the one of their settings.
         quiet: of `Quiet`.
     Raises:
@@ -65,7 +83,8 @@ def preference_save(person: User, *, email: str, language: str, quiet: str) -> P
     with transaction.atomic():
         chosen = {"email": wanted.email, "language": language, "quiet": quiet}
         Preference.objects.update_or_create(person=person, defaults=chosen)
-        _record(person, "choices changed", {"has_email": bool(wanted.email), "language": language, "quiet": quiet})
+        said = {"has_email": bool(wanted.email), "language": language, "quiet": quiet}
+        _record(person, "choices changed", said, by=by)
     return wanted
 
 
@@ -132,7 +151,7 @@ def notifications_test(person: User, environment: Environment, at: datetime) -> 
     """
     with transaction.atomic():
         User.objects.select_for_update().get(pk=person.pk)
-        if Delivery.objects.filter(person=person, approval=None, created_at__gt=at - TEST_EVERY).exists():
+        if Delivery.objects.filter(person=person, approval=None, export=None, created_at__gt=at - TEST_EVERY).exists():
             raise TriedTooSoonError(_("you tried a moment ago: wait some seconds"))
         places = [push_place(row) for row in browsers_of(person)]
         chosen = preference_of(person)
@@ -175,5 +194,8 @@ def _invalid(path: str, message: str) -> NotificationInvalidError:
     return NotificationInvalidError(message, [{"path": path, "code": "invalid", "message": message}])
 
 
-def _record(person: User, status: str, changes: Mapping[str, object]) -> None:
-    entry_record(EntryDraft(kind=EntryKind.NOTIFICATION_CHANGE, actor=person.actor, status=status, changes=changes))
+def _record(person: User, status: str, changes: Mapping[str, object], *, by: Principal | None = None) -> None:
+    token = by if isinstance(by, ApiToken) else None
+    actor = person.actor if token is None else token.actor
+    told = changes if token is None else {**changes, "person": person.username}
+    entry_record(EntryDraft(kind=EntryKind.NOTIFICATION_CHANGE, actor=actor, status=status, changes=told))

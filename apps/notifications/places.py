@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from apps.accounts.models import User
 from apps.approvals.models import Approval
+from apps.audit.models import Export
 from apps.notifications.models import Channel, Delivery, Preference, Subscription, Webhook
 from apps.registry.models import Environment
 
@@ -22,12 +23,19 @@ class Place:
     webhook: Webhook | None = None
 
     def delivery(
-        self, environment: Environment, approval: Approval | None, at: datetime, *, asked_by: User | None = None
+        self,
+        environment: Environment,
+        approval: Approval | None,
+        at: datetime,
+        *,
+        asked_by: User | None = None,
+        export: Export | None = None,
     ) -> Delivery:
         """Make the message to this place, due at once."""
         return Delivery(
             environment=environment,
             approval=approval,
+            export=export,
             channel=self.channel,
             target=self.target,
             person=asked_by or self.person,

@@ -16,7 +16,6 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from django.conf import settings
 from django.core.mail import EmailMessage
 
-from apps.approvals.models import Approval
 from apps.firewall.errors import FirewallError
 from apps.firewall.tools.connector import Connector
 from apps.keys.outgoing import outgoing_headers, outgoing_rules
@@ -24,7 +23,7 @@ from apps.keys.push import push_key, push_public_key
 from apps.notifications.models import Channel, Delivery
 from apps.notifications.people import browser_keys, preference_of
 from apps.notifications.webhooks import webhook_secret
-from apps.notifications.words import Words, told_to_programs, words_for
+from apps.notifications.words import Words, told_to_programs, words_for, words_for_export
 
 TIME_LIMIT_S: Final = 10.0
 ANSWER_LIMIT_BYTES: Final = 64 * 1024
@@ -63,7 +62,14 @@ def _push(delivery: Delivery, at: datetime) -> Heard:
     if row is None:
         return Heard(error_code="browser_removed", message="the browser was removed", is_gone=True)
     words, keys = _words(delivery, at), browser_keys(row)
-    payload = json.dumps({"title": words.title, "body": words.text, "path": words.path, "tag": str(delivery.approval)})
+    payload = json.dumps(
+        {
+            "title": words.title,
+            "body": words.text,
+            "path": words.path,
+            "tag": str(delivery.export_id or delivery.approval),
+        }
+    )
     body = http_ece.encrypt(
         payload.encode(),
         private_key=ec.generate_private_key(ec.SECP256R1()),
@@ -142,10 +148,11 @@ def _post(url: str, body: bytes, headers: dict[str, str]) -> Heard:
 
 
 def _words(delivery: Delivery, at: datetime) -> Words:
-    approval: Approval | None = delivery.approval
     person = delivery.person
     language = "" if person is None else preference_of(person).language or person.language
-    return words_for(approval, language, at)
+    if delivery.export is not None:
+        return words_for_export(delivery.export, language)
+    return words_for(delivery.approval, language, at)
 
 
 def _decoded(text: str) -> bytes:

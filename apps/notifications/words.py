@@ -7,10 +7,11 @@ from typing import Any
 from django.conf import settings
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import override
+from django.utils.translation import ngettext, override
 
 from apps.approvals.models import Approval
 from apps.audit.masking import Masker
+from apps.audit.models import Export
 
 LETTERS = 80
 
@@ -41,6 +42,21 @@ def words_for(approval: Approval | None, language: str, at: datetime) -> Words:
             text=_("Nobody has answered yet. In %(environment)s it is denied at %(until)s UTC.") % where,
             path=approval_path(approval),
         )
+
+
+def words_for_export(export: Export, language: str) -> Words:
+    """Say in a person's language that their export has ended, and how. Never what it holds."""
+    with override(language or settings.LANGUAGE_CODE):
+        path, form = reverse("audit-exports"), export.format.upper()
+        if export.state == Export.State.FAILED:
+            text = _("%(format)s: nothing was left behind. Ask for it again, or for less.") % {"format": form}
+            return Words(title=_("Your export failed"), text=text, path=path)
+        rows = ngettext("%(format)s with %(number)d row", "%(format)s with %(number)d rows", export.rows_done)
+        told = rows % {"format": form, "number": export.rows_done}
+        if export.expires_at is not None:
+            until = export.expires_at.astimezone(UTC).strftime("%Y-%m-%d %H:%M")
+            told = _("%(what)s. Its file is kept until %(until)s UTC.") % {"what": told, "until": until}
+        return Words(title=_("Your export is ready"), text=told, path=path)
 
 
 def told_to_programs(approval: Approval | None, at: datetime) -> dict[str, Any]:

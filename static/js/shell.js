@@ -138,6 +138,14 @@
   });
   document.addEventListener("htmx:after:request", event => { if (flash && event.detail?.ctx?.response?.status < 400) flash.replaceChildren(); });
 
+  /* the socket says that an export of this person has ended; where its files are listed that is seen anyway */
+  document.addEventListener("export-ended", () => {
+    const note = find("#export-ended");
+    if (!note || find("#export-list")?.checkVisibility()) return;
+    note.hidden = false;
+    say(note.textContent.trim());
+  });
+
   /* forms that send themselves when a choice changes; without scripts their button does it */
   document.addEventListener("change", event => { const form = event.target.closest("form[data-autosend]"); if (form) form.requestSubmit(); });
   findAll("[data-without-script]").forEach(element => { element.hidden = true; });
