@@ -13,7 +13,7 @@ from apps.audit.errors import AuditKeyError
 from apps.audit.models import VerificationRun, Witness
 from apps.audit.rows import EntryRow
 from apps.audit.signing import audit_key, key_id
-from apps.audit.statements import Statement, StatementKind, statements_newest
+from apps.audit.statements import Statement, StatementKind, signer_check, statements_newest
 from apps.audit.verification_runs import Alarm, alarms, verification_last
 from apps.audit.witnesses import witnesses
 
@@ -70,6 +70,7 @@ def integrity(at: datetime) -> Integrity:
     public, problem = b"", ""
     try:
         public = audit_key().public
+        signer_check()
     except AuditKeyError as exc:
         problem = exc.message
     told, newest = witnesses(), statements_newest(limit=1)

@@ -155,6 +155,20 @@ def statements_numbered(numbers: list[int]) -> list[Statement]:
         return [_read(row) for row in cursor.fetchall()]
 
 
+def signer_check() -> None:
+    """Make sure that the key that must sign the next statement is here.
+
+    Raises:
+        AuditKeyError: it cannot be used, or is another one than the last statement names.
+    """
+    with connections["default"].cursor() as cursor:
+        cursor.execute(LAST)
+        _number, _prev, kind, body, key = cursor.fetchone() or (0, GENESIS, "", "{}", b"")
+    wanted = _key_after(kind, body, bytes(key))
+    if wanted not in {b"", audit_key().public} and not (has_next_key() and next_key().public == wanted):
+        raise AuditKeyError("the audit key is not the one that the last statement names: put back the key file")
+
+
 def statement_is_sound(statement: Statement) -> bool:
     """Say whether a statement hashes to what it says and carries a signature of the key that it names."""
     said = statement_hash(

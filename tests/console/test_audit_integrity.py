@@ -106,6 +106,14 @@ def test_an_auditor_changes_no_witness(client_of: ClientOf, auditor: Any) -> Non
     assert client_of(auditor).post(f"{PAGE}witnesses/add/", given).status_code == 403
 
 
+def test_a_key_that_was_lost_is_said(client_of: ClientOf, auditor: Any, settings: Any) -> None:
+    entry_record(intent())
+    checkpoints_make()
+    (settings.KEYS_DIR / "audit_key").unlink()
+    page = client_of(auditor).get(PAGE).content.decode()
+    assert "Nothing can be signed." in page and "put back the key file" in page
+
+
 def test_a_key_that_cannot_be_used_is_said(client_of: ClientOf, auditor: Any, settings: Any) -> None:
     settings.AUDIT_KEY = "short"
     assert "Nothing can be signed." in client_of(auditor).get(PAGE).content.decode()
