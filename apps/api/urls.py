@@ -84,6 +84,7 @@ urlpatterns = [
     path("approvals/rules", answering.AnswerRules.as_view(), name="api-answer-rules"),
     path("approvals/rules/<str:name>", answering.AnswerRuleDetail.as_view(), name="api-answer-rule"),
     path("approvals/rules/<str:name>/move", answering.AnswerRuleMove.as_view(), name="api-answer-rule-move"),
+    path("notifications/choices", notifications.Choices.as_view(), name="api-notification-choices"),
     path("notifications/webhooks", notifications.Webhooks.as_view(), name="api-webhooks"),
     path("notifications/webhooks/<str:name>", notifications.WebhookDetail.as_view(), name="api-webhook"),
     path("notifications/deliveries", notifications.Deliveries.as_view(), name="api-deliveries"),

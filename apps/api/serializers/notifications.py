@@ -2,9 +2,20 @@
 
 from typing import Any, ClassVar
 
+from django.conf import settings
 from rest_framework import serializers
 
-from apps.notifications.models import Delivery, Webhook
+from apps.notifications.models import Delivery, Preference, Webhook
+
+
+class ChoicesSerializer(serializers.ModelSerializer[Preference]):
+    """How a person wants to be told: `quiet` is empty for every request, `low` for high risk, `all` for none."""
+
+    language = serializers.ChoiceField(choices=["", *dict(settings.LANGUAGES)], required=False)
+
+    class Meta:
+        model = Preference
+        fields: ClassVar = ["email", "language", "quiet"]
 
 
 class WebhookSerializer(serializers.ModelSerializer[Webhook]):

@@ -9,11 +9,43 @@ from rest_framework.views import APIView
 from apps.accounts.access import Permission
 from apps.api.reading import body_of, principal_of
 from apps.api.scope import environment_of
-from apps.api.serializers.notifications import DeliverySerializer, WebhookChangeSerializer, WebhookSerializer
+from apps.api.serializers.notifications import (
+    ChoicesSerializer,
+    DeliverySerializer,
+    WebhookChangeSerializer,
+    WebhookSerializer,
+)
 from apps.api.serializers.shared import ProblemSerializer
 from apps.api.views.parameters import ENVIRONMENT
+from apps.notifications.people import person_behind, preference_of, preference_save
 from apps.notifications.selectors import deliveries_recent
 from apps.notifications.webhooks import webhook_access, webhook_add, webhook_change, webhook_remove, webhooks
+
+
+class Choices(APIView):
+    permissions = {"GET": Permission.APPROVALS_READ, "PATCH": Permission.APPROVALS_RESOLVE}
+
+    @extend_schema(
+        operation_id="notification_choices_get",
+        summary="Read how one wants to be told of requests; of a token, its person",
+        responses={200: ChoicesSerializer, 422: ProblemSerializer},
+    )
+    def get(self, request: Request) -> Response:
+        return Response(ChoicesSerializer(preference_of(person_behind(principal_of(request)))).data)
+
+    @extend_schema(
+        operation_id="notification_choices_update",
+        summary="Change how one wants to be told; members that are left out stay",
+        request=ChoicesSerializer,
+        responses={200: ChoicesSerializer, 422: ProblemSerializer},
+    )
+    def patch(self, request: Request) -> Response:
+        principal = principal_of(request)
+        person = person_behind(principal)
+        now = preference_of(person)
+        wanted = {"email": now.email, "language": now.language, "quiet": now.quiet}
+        wanted |= body_of(request, ChoicesSerializer, changes=now)
+        return Response(ChoicesSerializer(preference_save(person, by=principal, **wanted)).data)
 
 
 class Webhooks(APIView):
