@@ -83,13 +83,14 @@ def canaries(where: str) -> list[Canary]:
 
 
 def found_in(held: bytes, every: list[Canary]) -> list[str]:
-    """Name the shapes whose secret stands somewhere as it was, in hex as dumps write bytes, or cut in half."""
+    """Name the shapes whose secret stands somewhere, whole or in half: also in hex, as dumps write bytes, and in small
+    letters, as the index of words has it."""
     low = held.lower()
     names = []
     for canary in every:
         if len(canary.secret) < TOO_SHORT_TO_SCAN:
             continue
-        whole, half = canary.secret.encode(), canary.secret[: len(canary.secret) // 2 + 4].encode()
-        if half in held or whole.hex().encode() in low:
+        whole, half = canary.secret.encode(), canary.secret[: len(canary.secret) // 2 + 4].lower().encode()
+        if half in low or whole.hex().encode() in low:
             names.append(SHAPES[canary.number][0])
     return names
