@@ -19,6 +19,7 @@ from apps.audit.services import entry_record
 
 NAME_LETTERS: Final = 80
 QUERY_LETTERS: Final = 4000
+QUERY_PARTS: Final = 200  # a shared search is read by everybody who opens the list
 FILTERS_A_PERSON: Final = 100
 COLUMNS: Final = (
     "agent", "tool", "status", "decision", "layer", "rule", "duration", "approval", "session", "channel", "sender",
@@ -47,6 +48,8 @@ def filter_save(by: User, *, name: str, query: str, is_shared: bool) -> SavedFil
         raise SavedFilterError(f"name: between 1 and {NAME_LETTERS} characters")
     if len(query) > QUERY_LETTERS:
         raise SavedFilterError(f"query: at most {QUERY_LETTERS} characters")
+    if query.count("&") >= QUERY_PARTS:
+        raise SavedFilterError(f"query: at most {QUERY_PARTS} conditions")
     with transaction.atomic():
         known = SavedFilter.objects.filter(owner=by)
         if known.count() >= FILTERS_A_PERSON and not known.filter(name=name).exists():

@@ -78,11 +78,15 @@ def test_a_search_is_saved_shared_and_removed(
     assert sorted(told) == ["removed", "shared"]
 
 
-@pytest.mark.parametrize("form", [{"name": ""}, {"name": "x" * 81}, {"name": "x", "query": "a" * 4001}])
+@pytest.mark.parametrize(
+    "form",
+    [{"name": ""}, {"name": "x" * 81}, {"name": "x", "query": "a" * 4001}, {"name": "x", "query": "&a" * 1999}],
+)
 def test_a_search_that_cannot_be_kept_is_refused(
     client_of: Callable[..., Client], auditor: Any, environment: Any, form: dict[str, str]
 ) -> None:
-    assert client_of(auditor).post("/audit/saved/", form).status_code == 422
+    assert client_of(auditor).post("/audit/saved/", form | {"is_shared": "on"}).status_code == 422
+    assert client_of(auditor).get("/audit/").status_code == 200  # nobody's list breaks of what another one shares
 
 
 def test_columns_and_zone_are_a_persons_own(
