@@ -88,5 +88,10 @@ def _grant_end(grant: Grant, at: datetime) -> None:
 
 
 ERASER: Final = Eraser(
-    name="approvals", label=_("Requests and the rules they left"), count=_count, erase=_erase, open=_open
+    name="approvals",
+    label=_("Requests and the rules they left"),
+    models=(Approval, Grant),
+    count=_count,
+    erase=_erase,
+    open=_open,
 )

@@ -1,9 +1,10 @@
 """Doors for Celery: each fetches by id or reads the clock, and calls one service."""
 
+from typing import Any
 from uuid import UUID
 
 import structlog
-from celery import shared_task
+from celery import Task, shared_task
 from django.db import transaction
 from django.utils import timezone
 from kombu.exceptions import OperationalError as BrokerError
@@ -14,6 +15,7 @@ from apps.audit.exports import export_is_open, exports_purge, exports_unfinished
 from apps.audit.following import NEAR, follow
 from apps.audit.retention.erasing import erasure_run, erasures_unfinished
 from apps.audit.retention.purging import purge_run, purges_run
+from apps.audit.retention.vacuuming import rows_vacuum
 from apps.audit.services import partitions_ensure, sweep_orphans
 from apps.audit.streaming.sending import stream_send, streams_due
 from apps.audit.verification_runs import verification_due, verification_start, verifications_unfinished
@@ -24,6 +26,18 @@ FOLLOW_S = 1.5
 log = structlog.get_logger(__name__)
 
 SEND_S = 1.0
+
+
+def _enqueue(task: "Task[..., Any]", *given: str) -> None:
+    """Hand a task to a worker once this transaction commits; without a broker a periodic task finds its work."""
+
+    def hand_over() -> None:
+        try:
+            task.delay(*given)
+        except BrokerError:
+            log.warning("audit.not_enqueued", task=task.name, given=given)
+
+    transaction.on_commit(hand_over)
 
 
 @shared_task(name="audit.sweep_orphans")
@@ -64,14 +78,7 @@ def witness_tell_task(witness_id: str) -> int:
 
 def verification_enqueue(run_id: UUID) -> None:
     """Hand a walk to a worker once this transaction commits; without a broker it is found within a minute."""
-
-    def hand_over() -> None:
-        try:
-            verification_task.delay(str(run_id))
-        except BrokerError:
-            log.warning("audit.verification_not_enqueued", run=str(run_id))
-
-    transaction.on_commit(hand_over)
+    _enqueue(verification_task, str(run_id))
 
 
 @shared_task(name="audit.verifications")
@@ -107,14 +114,7 @@ def export_run_task(export_id: str) -> bool:
 
 def export_enqueue(export_id: UUID) -> None:
     """Hand an export to a worker once this transaction commits; without a broker it is found within a minute."""
-
-    def hand_over() -> None:
-        try:
-            export_run_task.delay(str(export_id))
-        except BrokerError:
-            log.warning("audit.export_not_enqueued", export=str(export_id))
-
-    transaction.on_commit(hand_over)
+    _enqueue(export_run_task, str(export_id))
 
 
 @shared_task(name="audit.exports_resume")
@@ -162,33 +162,27 @@ def purge_run_task(name: str, actor: str) -> None:
 
 def purge_enqueue(name: str, actor: str) -> None:
     """Hand a purge to a worker once this transaction commits; without a broker, the hourly one takes it."""
-
-    def hand_over() -> None:
-        try:
-            purge_run_task.delay(name, actor)
-        except BrokerError:
-            log.warning("audit.purge_not_enqueued", records=name)
-
-    transaction.on_commit(hand_over)
+    _enqueue(purge_run_task, name, actor)
 
 
 @shared_task(name="audit.erasure_run")
 def erasure_run_task(erasure_id: str) -> None:
     """Go on with one erasure; asks for itself again until nothing is left."""
-    if not erasure_run(UUID(erasure_id), at=timezone.now()):
+    if erasure_run(UUID(erasure_id), at=timezone.now()):
+        rows_vacuum_task.delay()
+    else:
         erasure_run_task.delay(erasure_id)
+
+
+@shared_task(name="audit.rows_vacuum")
+def rows_vacuum_task() -> int:
+    """Vacuum what purges and erasures left, where the owner of the tables is known. After an erasure."""
+    return len(rows_vacuum()[0])
 
 
 def erasure_enqueue(erasure_id: UUID) -> None:
     """Hand an erasure to a worker once this transaction commits; without a broker it is found within a minute."""
-
-    def hand_over() -> None:
-        try:
-            erasure_run_task.delay(str(erasure_id))
-        except BrokerError:
-            log.warning("audit.erasure_not_enqueued", erasure=str(erasure_id))
-
-    transaction.on_commit(hand_over)
+    _enqueue(erasure_run_task, str(erasure_id))
 
 
 @shared_task(name="audit.erasures_resume")

@@ -55,5 +55,10 @@ def _erase(subject: Subject, _at: datetime) -> int:
 
 
 ERASER: Final = Eraser(
-    name="gateway", label=_("Commands in the background and calls in the queue"), count=_count, erase=_erase, open=_open
+    name="gateway",
+    label=_("Commands in the background and calls in the queue"),
+    models=(AsyncCall, BackgroundCommand, CallbackAttempt, CallProgress, CallSlot, CommandInput, UntoldCall),
+    count=_count,
+    erase=_erase,
+    open=_open,
 )

@@ -18,5 +18,9 @@ def _erase(_subject: Subject, _at: datetime) -> int:
 
 
 ERASER: Final = Eraser(
-    name="limits", label=_("Answers that are kept for repeats, of everybody"), count=_count, erase=_erase
+    name="limits",
+    label=_("Answers that are kept for repeats, of everybody"),
+    models=(KeptResult,),
+    count=_count,
+    erase=_erase,
 )

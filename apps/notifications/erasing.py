@@ -24,4 +24,6 @@ def _erase(subject: Subject, _at: datetime) -> int:
     return _rows(subject).update(message="")
 
 
-ERASER: Final = Eraser(name="notifications", label=_("Messages about requests"), count=_count, erase=_erase)
+ERASER: Final = Eraser(
+    name="notifications", label=_("Messages about requests"), models=(Delivery,), count=_count, erase=_erase
+)

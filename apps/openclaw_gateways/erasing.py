@@ -32,5 +32,10 @@ def _erase(subject: Subject, _at: datetime) -> int:
 
 
 ERASER: Final = Eraser(
-    name="openclaw_gateways", label=_("Calls that gateways asked about"), count=_count, erase=_erase, open=_open
+    name="openclaw_gateways",
+    label=_("Calls that gateways asked about"),
+    models=(GatewayCall,),
+    count=_count,
+    erase=_erase,
+    open=_open,
 )

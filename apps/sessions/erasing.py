@@ -34,4 +34,6 @@ def _sessions(subject: Subject) -> Iterator[str]:
         yield from found
 
 
-ERASER: Final = Eraser(name="sessions", label=_("Sessions"), count=_count, erase=_erase, sessions=_sessions)
+ERASER: Final = Eraser(
+    name="sessions", label=_("Sessions"), models=(Session,), count=_count, erase=_erase, sessions=_sessions
+)

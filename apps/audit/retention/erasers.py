@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Model, Q, QuerySet
 
 from apps.audit.models import Entry
 
@@ -43,6 +43,7 @@ class Eraser:
     Args:
         label: what it keeps, for people.
         count: how many rows of the subject still hold content.
+        models: where it keeps that; their tables are vacuumed.
         erase: take the content out of them, at most a bounded number; returns how many. Called until it says 0.
         open: how many still wait or run, which an erasure does not cut off.
         sessions: further sessions of the subject, such as those of its sub-agents.
@@ -50,6 +51,7 @@ class Eraser:
 
     name: str
     label: Any
+    models: tuple[type[Model], ...]
     count: Callable[[Subject], int]
     erase: Callable[[Subject, datetime], int]
     open: Callable[[Subject], int] = field(default=nothing_open)

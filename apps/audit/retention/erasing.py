@@ -188,9 +188,11 @@ def _step(cursor: Any, erasure: Erasure, at: datetime) -> bool:
     subject = subject_of(erasure.channel, erasure.sender)
     held = _holds(subject)
     if held:
-        erasure.error = f"a legal hold keeps it: {', '.join(held)}"
-        return _end(erasure, Erasure.State.REFUSED, at)
+        return _refuse(erasure, held, at)
     found = _next(cursor, subject, erasure.requested_at)
+    held = _holds_among(cursor, found)
+    if held:
+        return _refuse(erasure, held, at)
     if found:
         said = {"reason": "erasure", "by": erasure.requested_by, "subject": erasure.subject}
         erasure.contents_done += contents_erase(cursor, found, said)
@@ -208,6 +210,11 @@ def _step(cursor: Any, erasure: Erasure, at: datetime) -> bool:
             erasure.save(update_fields=["elsewhere"])
             return True
     return _end(erasure, Erasure.State.DONE, at)
+
+
+def _refuse(erasure: Erasure, held: Sequence[str], at: datetime) -> bool:
+    erasure.error = f"a legal hold keeps it: {', '.join(held)}"
+    return _end(erasure, Erasure.State.REFUSED, at)
 
 
 def _end(erasure: Erasure, state: str, at: datetime) -> bool:
@@ -253,6 +260,17 @@ def _holds(subject: Subject) -> list[str]:
         for condition, values in _conditions(subject):
             cursor.execute(_HELD.format(condition), values)
             ids += [hold_id for (hold_id,) in cursor.fetchall()]
+    return _named(ids)
+
+
+def _holds_among(cursor: Any, found: Sequence[Going]) -> list[str]:
+    """Name the holds on entries of a batch: what came of the subject's calls may be of another agent or session."""
+    values = [[each.at for each in found], [each.id for each in found]]
+    cursor.execute(_HELD.format("e.at = ANY(%s) AND e.id = ANY(%s)"), values)
+    return _named([hold_id for (hold_id,) in cursor.fetchall()])
+
+
+def _named(ids: Sequence[UUID]) -> list[str]:
     return [f"{hold.shown_id} ({hold.reason})" for hold in Hold.objects.filter(pk__in=ids)]
 
 

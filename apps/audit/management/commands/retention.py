@@ -11,11 +11,12 @@ from apps.audit.retention.classes import CLASSES, purge_preview, retention_class
 from apps.audit.retention.erasing import erasure_preview, erasure_request, erasure_run
 from apps.audit.retention.holds import FIELDS, hold_find, hold_lift, hold_place, holds_active
 from apps.audit.retention.purging import months_drop, purge_run
+from apps.audit.retention.vacuuming import rows_vacuum
 from apps.firewall.identifiers import read_id
 
 
 class Command(BaseCommand):
-    help = "Say how long records are kept (show, set), purge them (preview, purge), hold (hold, holds, lift), erase."
+    help = "How long records are kept (show, set), purges (preview, purge), holds (hold, holds, lift), erase, vacuum."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parts = parser.add_subparsers(dest="part", required=True)
@@ -40,6 +41,9 @@ class Command(BaseCommand):
         erase.add_argument("--sender", required=True)
         erase.add_argument("--reason", default="")
         erase.add_argument("--preview", action="store_true", help="only say how much there is, and where")
+
+        vacuum = parts.add_parser("vacuum", help="have PostgreSQL let go of rows that are gone; as the owner")
+        vacuum.add_argument("--full", action="store_true", help="write each table anew; nothing runs meanwhile")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -108,6 +112,13 @@ class Command(BaseCommand):
         if erasure.error:
             raise CommandError(erasure.error)
         self.stdout.write(f"{erasure.shown_id}: {erasure.contents_done} contents erased")
+        self._vacuum({"full": False})
+
+    def _vacuum(self, options: dict[str, Any]) -> None:
+        done, left = rows_vacuum(is_full=options["full"])
+        self.stdout.write(f"vacuumed: {', '.join(done) or 'nothing'}")
+        if left:
+            self.stdout.write(f"left to PostgreSQL's own vacuum, DATABASE_OWNER_URL names no owner: {', '.join(left)}")
 
 
 def _instant(text: str) -> datetime:
