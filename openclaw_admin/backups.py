@@ -15,6 +15,7 @@ from typing import IO, Any, Final
 import psycopg
 from django.conf import settings
 from django.utils import timezone
+from psycopg.conninfo import make_conninfo
 from psycopg.pq import Conninfo
 
 from apps.audit.chain import canonical, instant_text
@@ -89,7 +90,7 @@ def owner_connection() -> psycopg.Connection[Any]:
         EmbeddedError: it cannot be reached; one sentence.
     """
     try:
-        return psycopg.connect(**_parameters(), autocommit=True)
+        return psycopg.connect(make_conninfo(**_parameters()), autocommit=True)
     except psycopg.OperationalError as exc:
         reason = str(exc).strip().splitlines()[0].rpartition("failed: ")[2]
         raise EmbeddedError(f"cannot use the database `{settings.DATABASES['owner']['NAME']}`: {reason}") from exc
@@ -166,6 +167,6 @@ def _closed_file(path: Path) -> IO[bytes]:
 
 
 def _parameters() -> dict[str, str]:
-    named = settings.DATABASES["owner"]
+    named: dict[str, Any] = settings.DATABASES["owner"]
     own = {parameter: str(named[name]) for name, parameter in NAMES.items() if named.get(name)}
     return {name: str(value) for name, value in named.get("OPTIONS", {}).items()} | own

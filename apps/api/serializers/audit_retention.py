@@ -12,7 +12,7 @@ class RetentionClassSerializer(serializers.Serializer[Any]):
     """`days` null is for ever, `floor_days` null that nothing of it ever goes."""
 
     name = serializers.ChoiceField(choices=list(CLASSES))
-    label = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # a name of the framework, and of ours
     why = serializers.CharField()
     days = serializers.IntegerField(allow_null=True)
     floor_days = serializers.IntegerField(allow_null=True)
@@ -81,7 +81,7 @@ class ErasureAskSerializer(SubjectSerializer):
 
 
 class PlaceSerializer(serializers.Serializer[Any]):
-    label = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # a name of the framework, and of ours
     count = serializers.IntegerField()
 
 
