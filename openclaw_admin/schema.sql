@@ -51,6 +51,7 @@
 -- audit.0009_saved_filters 32605698a59a1167
 -- audit.0010_streams 14780edfb487f0cf
 -- audit.0011_retention_holds_erasures 4c40ea7f6338096f
+-- audit.0012_strict_tombstones 8ae6a193e518ba47
 -- contenttypes.0001_initial 35ed8489a147e0b4
 -- contenttypes.0002_remove_content_type_name 7d36494075750f0e
 -- auth.0001_initial 845cff319606332f
@@ -76,7 +77,7 @@
 -- halts.0002_pauses 48e8e0a358855a19
 -- limits.0001_first 06381ab260c9a3e1
 -- notifications.0001_channels_and_deliveries 712e37c50f6d472b
--- notifications.0002_ends_of_exports b57ec8a1a9db0049
+-- notifications.0002_ends_of_exports af7f649aac29b0aa
 -- openclaw_gateways.0001_gateways_calls_and_alarms 06ad511eaaa7e744
 -- policies.0001_records 5f82134ad99b61fe
 -- policies.0002_snapshot_is_its_digest 7814603720e228c6
@@ -2069,7 +2070,7 @@ ALTER TABLE "approvals_answerrule" ADD COLUMN "teams" varchar(64)[] DEFAULT '{}'
 -- ;
 ALTER TABLE "approvals_answerrule" ALTER COLUMN "teams" DROP DEFAULT
 -- ;
-ALTER TABLE "approvals_answerrule" ADD COLUMN "updated_at" timestamp with time zone DEFAULT '2026-11-23 22:10:33.386038+00:00'::timestamptz NOT NULL
+ALTER TABLE "approvals_answerrule" ADD COLUMN "updated_at" timestamp with time zone DEFAULT '2026-11-23 22:38:08.406296+00:00'::timestamptz NOT NULL
 -- ;
 ALTER TABLE "approvals_answerrule" ALTER COLUMN "updated_at" DROP DEFAULT
 -- ;
@@ -2287,7 +2288,7 @@ CREATE INDEX "audit_export_requested_by_id_b1eb06ef" ON "audit_export" ("request
 -- ;
 CREATE INDEX "audit_export_state" ON "audit_export" ("state", "expires_at")
 -- ;
-ALTER TABLE "audit_export" ADD COLUMN "touched_at" timestamp with time zone DEFAULT '2026-11-23 22:10:34.627031+00:00'::timestamptz NOT NULL
+ALTER TABLE "audit_export" ADD COLUMN "touched_at" timestamp with time zone DEFAULT '2026-11-23 22:38:13.894964+00:00'::timestamptz NOT NULL
 -- ;
 ALTER TABLE "audit_export" ALTER COLUMN "touched_at" DROP DEFAULT
 -- ;
@@ -2630,6 +2631,108 @@ END
 $$;
 -- ;
 CREATE INDEX "audit_retention_name_94f49cc8_like" ON "audit_retention" ("name" varchar_pattern_ops)
+-- ;
+CREATE OR REPLACE FUNCTION audit_tombstone(statement bigint, wanted text) RETURNS jsonb
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, public, pg_temp AS $$
+DECLARE
+    epoch numeric := div(pg_current_xact_id()::text::numeric, 4294967296) * 4294967296;
+    said jsonb;
+BEGIN
+    SELECT s.body::jsonb INTO said FROM public.audit_statement AS s
+    WHERE s.number = statement AND s.kind = wanted
+      AND pg_xact_status((epoch + s.xmin::text::numeric)::text::xid8) = 'in progress';
+    IF said IS NULL THEN
+        RAISE EXCEPTION 'statement % is no % of this transaction', statement, wanted;
+    END IF;
+    IF EXISTS (
+        SELECT FROM audit_ranges(said) AS r
+        WHERE (r.chain IS NOT NULL AND r.first > 0 AND r.last >= r.first) IS NOT TRUE
+    ) THEN
+        RAISE EXCEPTION 'statement % names ranges that are none', statement;
+    END IF;
+    RETURN said;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION audit_purge(statement bigint, since timestamptz, until timestamptz) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET timezone = 'UTC' AS $$
+DECLARE
+    said jsonb := audit_tombstone(statement, 'purge');
+    class text := said ->> 'class';
+    kept integer := (SELECT r.days FROM audit_retention AS r WHERE r.name = class);
+    wanted bigint;
+    found_here bigint;
+    fitting bigint;
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtext('audit keeping'));
+    IF class = 'content' OR audit_floor(class) IS NULL OR kept IS NULL THEN
+        RAISE EXCEPTION 'entries of the class % are kept', class;
+    END IF;
+    IF (until <= now() - make_interval(days => greatest(kept, audit_floor(class)))) IS NOT TRUE THEN
+        RAISE EXCEPTION 'entries of the class % are kept for % days', class, greatest(kept, audit_floor(class));
+    END IF;
+    SELECT sum(last - first + 1) INTO wanted FROM audit_ranges(said);
+    SELECT count(*), count(*) FILTER (
+        WHERE audit_class(e.kind) = class AND NOT audit_is_held(e)
+          AND (e.seq <> r.first OR encode(e.prev_hash, 'hex') = r.prev)
+          AND (e.seq <> r.last OR encode(e.hash, 'hex') = r.hash)
+    ) INTO found_here, fitting FROM audit_ranges(said) AS r
+    JOIN audit_entry AS e
+        ON e.chain_id = r.chain AND e.seq BETWEEN r.first AND r.last AND e.at >= since AND e.at < until;
+    IF wanted IS NULL OR fitting <> wanted OR found_here <> wanted THEN
+        RAISE EXCEPTION 'statement % names % entries, of which % may go', statement, wanted, fitting;
+    END IF;
+    PERFORM set_config('openclaw_admin.audit_maintenance', 'on', true);
+    DELETE FROM audit_content AS c USING audit_ranges(said) AS r, audit_entry AS e
+    WHERE e.chain_id = r.chain AND e.seq BETWEEN r.first AND r.last AND e.at >= since AND e.at < until
+      AND c.at = e.at AND c.entry_id = e.id;
+    DELETE FROM audit_entry AS e USING audit_ranges(said) AS r
+    WHERE e.chain_id = r.chain AND e.seq BETWEEN r.first AND r.last AND e.at >= since AND e.at < until;
+    PERFORM set_config('openclaw_admin.audit_maintenance', 'off', true);
+    RETURN wanted;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION audit_erase(statement bigint, since timestamptz, until timestamptz) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET timezone = 'UTC' AS $$
+DECLARE
+    said jsonb := audit_tombstone(statement, 'erasure');
+    of_class boolean := (said ->> 'class' = 'content') IS TRUE;
+    kept integer := (SELECT r.days FROM audit_retention AS r WHERE r.name = 'content');
+    wanted bigint;
+    found_here bigint;
+    fitting bigint;
+    gone bigint;
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtext('audit keeping'));
+    IF of_class AND (until <= now() - make_interval(days => greatest(kept, audit_floor('content')))
+                     AND kept IS NOT NULL) IS NOT TRUE THEN
+        RAISE EXCEPTION 'contents of calls are kept for longer';
+    ELSIF NOT of_class AND said ->> 'subject' IS NULL THEN
+        RAISE EXCEPTION 'statement % names neither a subject nor the class content', statement;
+    END IF;
+    SELECT sum(last - first + 1) INTO wanted FROM audit_ranges(said);
+    SELECT count(*), count(*) FILTER (
+        WHERE NOT audit_is_held(e)
+          AND (NOT of_class OR audit_class(e.kind) IN ('calls', 'denials', 'approvals'))
+    ) INTO found_here, fitting FROM audit_ranges(said) AS r
+    JOIN audit_entry AS e
+        ON e.chain_id = r.chain AND e.seq BETWEEN r.first AND r.last AND e.at >= since AND e.at < until;
+    IF wanted IS NULL OR fitting <> wanted OR found_here <> wanted THEN
+        RAISE EXCEPTION 'statement % names % entries, of which the contents of % may go', statement, wanted, fitting;
+    END IF;
+    PERFORM set_config('openclaw_admin.audit_maintenance', 'on', true);
+    DELETE FROM audit_content AS c USING audit_ranges(said) AS r, audit_entry AS e
+    WHERE e.chain_id = r.chain AND e.seq BETWEEN r.first AND r.last AND e.at >= since AND e.at < until
+      AND c.at = e.at AND c.entry_id = e.id;
+    GET DIAGNOSTICS gone = ROW_COUNT;
+    PERFORM set_config('openclaw_admin.audit_maintenance', 'off', true);
+    RETURN gone;
+END
+$$;
+
+ALTER FUNCTION audit_refuse_change() SET search_path = pg_catalog, public, pg_temp;
+ALTER FUNCTION audit_hold_guard() SET search_path = pg_catalog, public, pg_temp;
 -- ;
 CREATE TABLE "django_content_type" ("id" integer NOT NULL PRIMARY KEY GENERATED BY DEFAULT AS IDENTITY, "name" varchar(100) NOT NULL, "app_label" varchar(100) NOT NULL, "model" varchar(100) NOT NULL)
 -- ;
