@@ -10,3 +10,9 @@ class AuditConfig(AppConfig):
     # From these the application's role must hold neither UPDATE nor DELETE nor TRUNCATE.
     append_only_tables: ClassVar = ("audit_entry", "audit_content", "audit_statement")
     partitioned_tables: ClassVar = ("audit_entry", "audit_content", "audit_words")
+
+    def ready(self) -> None:
+        from apps.accounts.telling import hear
+        from apps.audit.accounts import account_told
+
+        hear(account_told)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
 from django.http import HttpRequest
 
+from apps.accounts.telling import token_told
 from apps.audit.drafts import EntryDraft, EntryKind
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def user_changed(request: HttpRequest, user: "User", *, what: str, by: "User | N
 
 def token_changed(by: "User", token: "ApiToken", *, what: str) -> None:
     """Record that a token was made or revoked."""
-    changes = {"token": token.shown_id, "name": token.name, "scopes": token.scopes, "agents": token.agents}
+    changes = token_told(token)
     _record(
         EntryDraft(kind=EntryKind.TOKEN, actor=by.actor, environment=token.environment, status=what, changes=changes)
     )

@@ -20,6 +20,7 @@ from django.utils import timezone
 from apps.accounts.access import Permission
 from apps.accounts.models import ApiToken
 from apps.accounts.services import token_create, token_end
+from apps.accounts.telling import Told, tell, token_told
 from apps.audit.proofs import call_has_ended, call_proof
 from apps.firewall.errors import FirewallError
 from apps.firewall.identifiers import new_id, read_id
@@ -199,6 +200,7 @@ def _keep(door: str, found: Mapping[str, Any]) -> None:
     DoorProbe.objects.filter(door=door).update(finished_at=timezone.now(), **found)
 
 
+@transaction.atomic
 def _token() -> tuple[ApiToken, str]:
     at = timezone.now()
     environment = environment_of_probes()
@@ -213,11 +215,15 @@ def _token() -> tuple[ApiToken, str]:
         by=None,
     )
     gateway_for_probes(environment, token, at=at)
+    tell(Told(kind="token", status="created", environment=PROBES, changes=token_told(token)))
     return token, secret
 
 
+@transaction.atomic
 def _forget(token: ApiToken) -> None:
     """Take the token away with its gateway and the keys that it bound: no list shows them, no more comes of them."""
+    told = token_told(token)
     token_end(token, at=timezone.now())
     gateway_forget(token)
     token.delete()
+    tell(Told(kind="token", status="revoked", environment=PROBES, changes=told))

@@ -20,6 +20,7 @@ from apps.accounts.errors import LastAdminError, LinkInvalidError, UserInvalidEr
 from apps.accounts.models import ApiToken, Invitation, Role, Theme, User
 from apps.accounts.secret_links import hash_secret, make_secret
 from apps.accounts.services.sessions import sessions_end
+from apps.accounts.telling import Told, tell
 from apps.events.notices import announce
 
 LAST_ADMIN = gettext_noop("this is the last administrator: make another one first")
@@ -109,6 +110,8 @@ def people_first() -> dict[str, str]:
     passwords = {str(role): _first_password() for role in Role}
     for role, password in passwords.items():
         _user_add(username=role, password=password, role=role, display_name=role.capitalize(), by=None)
+    for role in passwords:
+        tell(Told(kind="user_change", status="created", changes={"user": role, "role": role}))
     return passwords
 
 

@@ -3,6 +3,7 @@
 import hmac
 from collections.abc import Collection
 from datetime import datetime, timedelta
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Q
@@ -12,10 +13,14 @@ from apps.accounts.access import Permission, permissions_of, require
 from apps.accounts.errors import ScopeError, TokenInvalidError
 from apps.accounts.models import ApiToken, User
 from apps.accounts.secret_links import hash_secret, make_secret
+from apps.accounts.telling import Told, tell, token_told
 from apps.events.notices import announce
 from apps.firewall.identifiers import new_id
 
 LAST_USED_EVERY = timedelta(minutes=1)
+REFUSED_EVERY = timedelta(minutes=1)
+REFUSED_KEPT = 4096
+_refused: dict[UUID, datetime] = {}
 DEFAULT_RATE_PER_MINUTE = 6000
 
 
@@ -109,10 +114,34 @@ def token_authenticate(secret_text: str, at: datetime) -> ApiToken:
     wanted = hash_secret(secret_text)
     token = ApiToken.objects.select_related("created_by").filter(secret_hash=wanted).first()
     # Found by hash, so time tells nothing about the secret; the comparison makes it independent of the collation.
-    if token is None or not hmac.compare_digest(token.secret_hash, wanted) or not token.is_usable(at):
+    if token is None or not hmac.compare_digest(token.secret_hash, wanted):
+        raise TokenInvalidError(_("the token is unknown, revoked or expired"))
+    if not token.is_usable(at):
+        _tell_refused(token, at)
         raise TokenInvalidError(_("the token is unknown, revoked or expired"))
     token_seen(token, at=at)
     return token
+
+
+def _tell_refused(token: ApiToken, at: datetime) -> None:
+    """Tell that somebody came with a token that has ended: at most once a minute of each, in each process."""
+    told_at = _refused.get(token.pk)
+    if told_at is not None and told_at > at - REFUSED_EVERY:
+        return
+    if len(_refused) >= REFUSED_KEPT:
+        _refused.clear()
+    _refused[token.pk] = at
+    is_expired = token.expires_at is not None and token.expires_at <= at
+    reason = "revoked" if token.revoked_at is not None else "expired" if is_expired else "maker_deactivated"
+    tell(
+        Told(
+            kind="token",
+            status="refused",
+            actor=token.actor,
+            environment=token.environment,
+            changes={"reason": reason, **token_told(token)},
+        )
+    )
 
 
 def token_seen(token: ApiToken, *, at: datetime) -> None:

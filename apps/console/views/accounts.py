@@ -4,6 +4,7 @@ import uuid
 
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -39,6 +40,7 @@ def password(request: ConsoleRequest) -> HttpResponse:
     return render(request, "account/password_change.html", {"form": form}, status=422 if form.errors else 200)
 
 
+@transaction.atomic
 def _change(request: ConsoleRequest, form: PasswordChangeForm) -> None:
     if not request.user.check_password(form.cleaned_data["old_password"]):
         form.add_error("old_password", _("This is not your current password."))
@@ -53,6 +55,7 @@ def _change(request: ConsoleRequest, form: PasswordChangeForm) -> None:
 @sensitive_post_parameters()
 @never_cache
 @require_http_methods(METHODS)
+@transaction.atomic
 def invitation(request: HttpRequest, secret: str) -> HttpResponse:
     """Join by an invitation's link."""
     invited = invitation_find(secret, timezone.now())
@@ -77,6 +80,7 @@ def invitation(request: HttpRequest, secret: str) -> HttpResponse:
 @sensitive_post_parameters()
 @never_cache
 @require_http_methods(METHODS)
+@transaction.atomic
 def reset(request: HttpRequest, user_id: uuid.UUID, secret: str) -> HttpResponse:
     """Set a new password by a one-time link."""
     form = PasswordForm(request.POST or None)

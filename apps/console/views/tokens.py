@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -25,6 +26,7 @@ from apps.console.records import token_changed
 @sensitive_variables("secret")
 @require_http_methods(["GET", "HEAD", "POST"])
 @gate(Permission.TOKENS_MANAGE)
+@transaction.atomic
 def token_list(request: ConsoleRequest) -> HttpResponse:
     """The list, and the form that makes a token; its secret is in the answer and nowhere else."""
     slugs = [environment.slug for environment in environments_of(request)]
@@ -61,6 +63,7 @@ def _values(form: TokenForm) -> dict[str, Any]:
 
 @require_POST
 @gate(Permission.TOKENS_MANAGE)
+@transaction.atomic
 def revoke(request: ConsoleRequest, token_id: uuid.UUID) -> HttpResponse:
     token = token_get(token_id)
     if token is None:

@@ -4,6 +4,7 @@ import uuid
 from typing import TYPE_CHECKING
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import Http404, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @gate(Permission.USERS_MANAGE)
+@transaction.atomic
 def people(request: ConsoleRequest) -> HttpResponse:
     """The list, and the form that makes a one-time link; the link is in the answer and nowhere else."""
     form = InviteForm(request.POST if request.method == "POST" else None)
@@ -78,6 +80,7 @@ def _page(request: ConsoleRequest, user: "User", *, error: str = "", link: str =
 
 @require_POST
 @gate(Permission.USERS_MANAGE)
+@transaction.atomic
 def role(request: ConsoleRequest, user_id: uuid.UUID) -> HttpResponse:
     user = _find(user_id)
     form = RoleForm(request.POST)
@@ -96,6 +99,7 @@ def role(request: ConsoleRequest, user_id: uuid.UUID) -> HttpResponse:
 
 @require_POST
 @gate(Permission.USERS_MANAGE)
+@transaction.atomic
 def active(request: ConsoleRequest, user_id: uuid.UUID) -> HttpResponse:
     """Switch an account off or on."""
     user = _find(user_id)
@@ -112,6 +116,7 @@ def active(request: ConsoleRequest, user_id: uuid.UUID) -> HttpResponse:
 
 @require_POST
 @gate(Permission.USERS_MANAGE)
+@transaction.atomic
 def reset_link(request: ConsoleRequest, user_id: uuid.UUID) -> HttpResponse:
     """Make a one-time link to a new password; it is in the answer and nowhere else."""
     user = _find(user_id)
@@ -125,6 +130,7 @@ def reset_link(request: ConsoleRequest, user_id: uuid.UUID) -> HttpResponse:
 
 @require_POST
 @gate(Permission.USERS_MANAGE)
+@transaction.atomic
 def session_close(request: ConsoleRequest, user_id: uuid.UUID) -> HttpResponse:
     user = _find(user_id)
     if session_end(user, session_key=request.POST.get("session", "")):
@@ -134,6 +140,7 @@ def session_close(request: ConsoleRequest, user_id: uuid.UUID) -> HttpResponse:
 
 @require_POST
 @gate(Permission.USERS_MANAGE)
+@transaction.atomic
 def invitation_withdraw(request: ConsoleRequest, invitation_id: uuid.UUID) -> HttpResponse:
     invited = invitation_get(invitation_id)
     if invited is None:

@@ -1,13 +1,18 @@
 """Plugins: who brings tools, and the id that policies name."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.utils.translation import gettext as _
 
 from apps.accounts.access import Permission, require
+from apps.audit.drafts import EntryDraft, EntryKind
+from apps.audit.services import entry_record
 from apps.events.notices import announce
 from apps.firewall.tools.definition_json import NAME, NAME_RULE
 from apps.registry.errors import ToolInvalidError
 from apps.registry.models import Environment, Plugin
-from apps.registry.services.changing import By, change, check_version, write_fields
+from apps.registry.services.changing import By, actor_of, change, check_version, write_fields
 from apps.registry.services.lists import is_policy_word
 
 
@@ -40,12 +45,14 @@ def plugin_save(
         if plugin is None:
             _check_key(environment, key)
             plugin = Plugin.objects.create(environment=environment, key=key, **fields)
+            before: dict[str, Any] = {}
         else:
             check_version(plugin, expected_version, fields)
             _check_return(plugin, by, is_enabled=is_enabled)
+            before = {field: getattr(plugin, field) for field in fields}
             if not write_fields(plugin, fields):
                 return plugin
-        announce("registry.changed", id=plugin.pk, environment=environment.slug)
+        _tell(plugin, by, "plugin_changed" if before else "plugin_added", before, fields)
     return plugin
 
 
@@ -73,6 +80,22 @@ def plugin_set_enabled(
         plugin = Plugin.objects.select_for_update(of=("self",)).select_related("environment").get(pk=plugin.pk)
         check_version(plugin, expected_version, {"is_enabled": is_enabled})
         _check_return(plugin, by, is_enabled=is_enabled)
-        if write_fields(plugin, {"is_enabled": is_enabled}):
-            announce("registry.changed", id=plugin.pk, environment=plugin.environment.slug)
+        before, after = {"is_enabled": plugin.is_enabled}, {"is_enabled": is_enabled}
+        if write_fields(plugin, after):
+            _tell(plugin, by, "plugin_switched_on" if is_enabled else "plugin_switched_off", before, after)
     return plugin
+
+
+def _tell(plugin: Plugin, by: By, action: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+    """Tell every process, and the ledger, what became of a plugin. Last in a transaction."""
+    announce("registry.changed", id=plugin.pk, environment=plugin.environment.slug)
+    changed = {name: [before.get(name), value] for name, value in after.items() if before.get(name) != value}
+    entry_record(
+        EntryDraft(
+            kind=EntryKind.TOOL_CHANGE,
+            actor=actor_of(by),
+            environment=plugin.environment.slug,
+            status=action,
+            changes={"plugin": plugin.key, "version": plugin.version, "fields": changed},
+        )
+    )

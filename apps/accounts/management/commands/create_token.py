@@ -4,11 +4,13 @@ from datetime import timedelta
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
 from django.utils import timezone
 
 from apps.accounts.access import Permission
 from apps.accounts.errors import AccountError
 from apps.accounts.services import token_create
+from apps.accounts.telling import Told, tell, token_told
 
 
 class Command(BaseCommand):
@@ -26,14 +28,16 @@ class Command(BaseCommand):
         if days < 0:
             raise CommandError("--days cannot be negative")
         try:
-            _, secret = token_create(
-                name=options["name"],
-                scopes=_words(options["scopes"]),
-                environment=options["environment"],
-                agents=_words(options["agents"]),
-                expires_at=timezone.now() + timedelta(days=days) if days else None,
-                by=None,
-            )
+            with transaction.atomic():
+                token, secret = token_create(
+                    name=options["name"],
+                    scopes=_words(options["scopes"]),
+                    environment=options["environment"],
+                    agents=_words(options["agents"]),
+                    expires_at=timezone.now() + timedelta(days=days) if days else None,
+                    by=None,
+                )
+                tell(Told(kind="token", status="created", environment=token.environment, changes=token_told(token)))
         except AccountError as exc:
             raise CommandError(exc.message) from exc
         self.stdout.write(secret)

@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from apps.accounts.errors import AccountError
 from apps.accounts.selectors import user_find
 from apps.accounts.services import password_reset_link
+from apps.accounts.telling import Told, tell
 
 
 class Command(BaseCommand):
@@ -24,4 +25,5 @@ class Command(BaseCommand):
             link = password_reset_link(user, by=None)
         except AccountError as exc:
             raise CommandError(exc.message) from exc
+        tell(Told(kind="user_change", status="reset_link_made", changes={"user": user.username}))
         self.stdout.write(f"{settings.PUBLIC_URL.rstrip('/')}{link.path}")

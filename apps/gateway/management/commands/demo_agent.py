@@ -10,10 +10,12 @@ from typing import Any
 import httpx
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
 from django.utils import timezone
 
 from apps.accounts.access import Permission
 from apps.accounts.services import token_create
+from apps.accounts.telling import Told, tell, token_told
 from apps.gateway.demo_model import model_served
 from apps.gateway.example_agent import example_agent
 from apps.policies.selectors import live_snapshot
@@ -130,7 +132,10 @@ def _told(answer: httpx.Response) -> str:
 
 def _token() -> str:
     scopes = [Permission.CALLS_MAKE, Permission.DECISIONS_ASK]
-    _, secret = token_create(name="demo agents", scopes=scopes, by=None, expires_at=timezone.now() + TOKEN_LIFE)
+    with transaction.atomic():
+        expires_at = timezone.now() + TOKEN_LIFE
+        token, secret = token_create(name="demo agents", scopes=scopes, by=None, expires_at=expires_at)
+        tell(Told(kind="token", status="created", changes=token_told(token)))
     return secret
 
 
