@@ -132,11 +132,13 @@ def duration_series(span: Span, *, starts: Sequence[datetime], step_s: int) -> t
     """Give durations over time in the same parts as a histogram.
 
     Args:
-        starts: where each part begins; `step_s` seconds apart, the first at the span's beginning.
+        starts: where each part begins; `step_s` seconds apart, the first at the span's beginning or before it.
     """
+    if not starts:
+        return ()
     found = _rows(
         f"SELECT date_bin(make_interval(secs => %s), e.at, %s) AS bar, {_P50}, {_P95} {_ENDED} GROUP BY bar",
-        [step_s, span.since, *span.values],
+        [step_s, starts[0], *span.values],
     )
     known = {at: (p50, p95) for at, p50, p95 in found}
     return tuple(DurationPoint(start, *known.get(start, (None, None))) for start in starts)

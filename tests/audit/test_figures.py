@@ -103,3 +103,10 @@ def test_durations_over_time_leave_gaps_where_nothing_ran() -> None:
     starts = [HOUR.since + timedelta(minutes=20 * part) for part in range(3)]
     points = duration_series(HOUR, starts=starts, step_s=1200)
     assert [(point.p50_ms, point.p95_ms) for point in points] == [(10, 30), (None, None), (50, 50)]
+
+
+def test_parts_that_begin_before_the_span_hold_what_fell_into_them() -> None:
+    _ran("read", 40, minutes_ago=50)
+    starts = [HOUR.since - timedelta(minutes=7) + timedelta(minutes=20 * part) for part in range(4)]
+    points = duration_series(HOUR, starts=starts, step_s=1200)
+    assert [point.p50_ms for point in points] == [40, None, None, None]
