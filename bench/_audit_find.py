@@ -1,6 +1,6 @@
 """Inside an installation whose ledger was built: follow it, look for things, take them away, verify; figures as JSON.
 
-`python -m bench._audit_find follow|find|export|verify`.
+`python -m bench._audit_find follow|find|plans|export|verify`.
 """
 
 import json
@@ -28,7 +28,13 @@ def main() -> None:
     import django
 
     django.setup()
-    parts: dict[str, Callable[[], Any]] = {"follow": follow, "find": find, "export": export, "verify": verify}
+    parts: dict[str, Callable[[], Any]] = {
+        "follow": follow,
+        "find": find,
+        "plans": plans,
+        "export": export,
+        "verify": verify,
+    }
     sys.stdout.write(json.dumps(parts[sys.argv[1]]()))
 
 
@@ -38,9 +44,10 @@ def follow() -> dict[str, float]:
 
     from apps.audit import following
 
-    began, entries = time.perf_counter(), 0
-    while done := following.follow(limit_s=30.0):
-        entries += done
+    entries = following.follow_lag(datetime.now(UTC)).entries
+    began = time.perf_counter()
+    while following.follow(limit_s=30.0):
+        pass
     took = time.perf_counter() - began
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE audit_entry; ANALYZE audit_content; ANALYZE audit_words")
@@ -83,6 +90,13 @@ def find() -> dict[str, list[float]]:
         cursor_deep = cursor_text(deep)
         found["keyset"] = [in_sql(lambda: entries(EntryFilters(), after=cursor_deep)) for _ in range(ROUNDS)]
     return found | {"first page": pages([row["agent"] for row in rows])}
+
+
+def plans() -> dict[str, list[str]]:
+    """Name for each listed question the large tables that would be walked whole."""
+    from bench._audit_plans import walked
+
+    return walked()
 
 
 def two_words(draw: random.Random) -> str:

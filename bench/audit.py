@@ -32,6 +32,7 @@ def measure() -> Iterator[Figure]:
         yield Figure("rows built for what follows", built.strip().splitlines()[-1])
         yield from _followed(_part(place, "follow"))
         yield from _found(_part(place, "find"))
+        yield from _planned(_part(place, "plans"))
         yield from _taken(_part(place, "export"))
         yield from _verified(_part(place, "verify"))
 
@@ -92,6 +93,12 @@ def _found(ran: dict[str, list[float]]) -> Iterator[Figure]:
         value = f"p50 {shown(percentile(times, 0.5))}, p95 {shown(percentile(times, 0.95))}"
         measured = percentile(times, 0.95)
         yield Figure(f"{ENTRIES:,} entries, {name}", value, goal, measured <= limit)
+
+
+def _planned(ran: dict[str, list[str]]) -> Iterator[Figure]:
+    whole = [f"{name} ({', '.join(tables)})" for name, tables in ran.items() if tables]
+    value = f"{len(ran) - len(whole)} of {len(ran)}" + (f"; not: {'; '.join(whole)}" if whole else "")
+    yield Figure(f"{ENTRIES:,} entries, questions that are read by an index", value, "all", not whole)
 
 
 def _limit(name: str) -> tuple[float, str]:
