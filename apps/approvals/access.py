@@ -19,7 +19,7 @@ def approval_access(principal: Principal, approval_id: UUID, *, write: bool = Fa
         ApprovalNotFoundError: there is none, or its existence is not this principal's business.
         PermissionDeniedError: it may be seen but not answered.
     """
-    approval = Approval.objects.select_related("environment", "decided_by").filter(pk=approval_id).first()
+    approval = Approval.objects.select_related("environment").filter(pk=approval_id).first()
     if approval is None or not may_environment(principal, approval.environment.slug):
         raise ApprovalNotFoundError(approval_id)
     if not _may_agent(principal, approval.agent):

@@ -16,7 +16,7 @@ from django.db.models.functions import TruncDay, TruncHour
 
 from apps.approvals.models import Approval, Grant
 from apps.approvals.proposals import FEWEST, Proposal, proposal_for
-from apps.approvals.selectors import grants_standing
+from apps.approvals.selectors import WAITED_UNTIL, grants_standing
 from apps.approvals.states import ALLOWED, State
 from apps.registry.models import Environment
 
@@ -142,7 +142,7 @@ def fatigue(environment: Environment, *, since: datetime, until: datetime) -> Fa
     """Measure how people of an environment answered; withdrawn and superseded requests count nowhere."""
     ended = Approval.objects.filter(
         environment=environment, decided_at__gte=since, decided_at__lt=until, state__in=ENDED
-    ).annotate(waited=ExpressionWrapper(F("decided_at") - F("requested_at") - F("stood_still"), DurationField()))
+    ).annotate(waited=ExpressionWrapper(WAITED_UNTIL - F("requested_at") - F("stood_still"), DurationField()))
     by_rule = _counted(ended, "reason_layer", "reason_rule").order_by("-ended", "reason_layer", "reason_rule")
     return Fatigue(
         since=since,

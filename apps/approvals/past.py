@@ -43,7 +43,7 @@ def approvals_ended(
         before: a request that ended; one that is unknown begins anew.
         viewer: who reads them, where that decides which there are; a person sees all of an environment.
     """
-    found = Approval.objects.filter(decided_at__isnull=False).select_related("environment", "decided_by")
+    found = Approval.objects.filter(decided_at__isnull=False).select_related("environment")
     if viewer is not None:
         found = approvals_visible(viewer, found)
     if environment is not None:

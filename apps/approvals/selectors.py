@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Avg, Count, DurationField, ExpressionWrapper, F, Max, Q, QuerySet
-from django.db.models.functions import Coalesce
+from django.db.models.functions import Coalesce, Least
 
 from apps.approvals import rules
 from apps.approvals.grants import params_digest
@@ -17,6 +17,8 @@ from apps.approvals.states import ALLOWED, State
 from apps.audit.selectors import LikeCounts, PastCommand, calls_like, commands_past
 from apps.registry.models import Environment
 
+WAITED_UNTIL = Least(F("decided_at"), F("expires_at"))
+"""Nobody waits past the deadline, however much later a server that was away wrote the end down."""
 LOOKED_AT = 5000
 """Past calls that the reach of an "always" is held against."""
 BY_PROGRAMS = "rpc"
@@ -51,7 +53,7 @@ def in_time(at: datetime) -> Q:
 
 def approvals_recent(environment: Environment | None = None, *, limit: int = 20) -> list[Approval]:
     """Give the requests that ended last, newest first."""
-    ended = Approval.objects.filter(decided_at__isnull=False).select_related("environment", "decided_by")
+    ended = Approval.objects.filter(decided_at__isnull=False).select_related("environment")
     if environment is not None:
         ended = ended.filter(environment=environment)
     return list(ended.order_by("-decided_at", "-id").prefetch_related("grants")[:limit])
@@ -61,7 +63,7 @@ def approval_counts(environment: Environment | None, *, since: datetime) -> Appr
     """Count what waits now, and what ended since a moment. Withdrawn and superseded requests count nowhere."""
     approvals = Approval.objects.all() if environment is None else Approval.objects.filter(environment=environment)
     ended = approvals.filter(decided_at__gte=since).exclude(state__in=[State.CANCELLED, State.SUPERSEDED])
-    waited = ExpressionWrapper(F("decided_at") - F("requested_at"), output_field=DurationField())
+    waited = ExpressionWrapper(WAITED_UNTIL - F("requested_at"), output_field=DurationField())
     counts = ended.aggregate(
         decided=Count("id"),
         allowed=Count("id", filter=Q(state__in=ALLOWED)),

@@ -10,6 +10,7 @@ from apps.approvals.batch import batch_resolve
 from apps.approvals.fatigue import Fatigue, fatigue
 from apps.approvals.looking import approval_looked_at
 from apps.approvals.models import Approval
+from apps.approvals.selectors import approval_counts
 from apps.approvals.services import approval_cancel, approval_resolve, approvals_expire
 from apps.audit.drafts import EntryDecision
 from tests.approvals.conftest import NOON
@@ -46,6 +47,16 @@ def test_shares_and_the_median_wait_leave_out_what_nobody_was_to_answer(
     assert (total.ended, total.allowed, total.denied, total.expired) == (4, 1, 1, 2)
     assert (total.allowed_percent, total.expired_percent) == (25, 50)
     assert total.wait_ms == 70_000  # half-way between 20 and 120 s
+
+
+def test_nobody_waits_past_the_deadline_when_its_end_is_written_down_late(
+    ask: Ask, environment: Any, measured: Callable[[], Fatigue]
+) -> None:
+    ask()
+    approvals_expire(NOON + timedelta(minutes=50))
+    assert measured().total.wait_ms == 120_000
+    counts = approval_counts(environment, since=NOON)
+    assert (counts.average_wait_ms, counts.longest_wait_ms) == (120_000, 120_000)
 
 
 def test_a_decision_takes_from_asking_or_from_ones_own_last_answer(
