@@ -47,10 +47,7 @@ def export_stream(by: Principal, *, filters: EntryFilters, format_name: str, at:
         PermissionDeniedError, ExportFormatError, AuditUnavailableError: as `export_request`; nothing was given.
     """
     require(by, Permission.AUDIT_EXPORT)
-    bounded = _bounded(filters, at)
-    lines = entry_export(bounded, format_name)
-    entry_record(_told(by, bounded, {"format": format_name, "filters": bounded.to_json(), "streamed": True}))
-    return lines
+    return _streamed(by, filters=filters, format_name=format_name, at=at)
 
 
 def export_request(by: Principal, *, filters: EntryFilters, format_name: str, at: datetime) -> Export:
@@ -84,9 +81,13 @@ def export_of_machine(export_id: UUID) -> Export:
 
 def export_stream_by_machine(*, filters: EntryFilters, format_name: str, at: datetime) -> Iterator[bytes]:
     """Give the entries that match to whoever has this machine's command line. Recorded as an export."""
+    return _streamed(None, filters=filters, format_name=format_name, at=at)
+
+
+def _streamed(by: Principal | None, *, filters: EntryFilters, format_name: str, at: datetime) -> Iterator[bytes]:
     bounded = _bounded(filters, at)
     lines = entry_export(bounded, format_name)
-    entry_record(_told(None, bounded, {"format": format_name, "filters": bounded.to_json(), "streamed": True}))
+    entry_record(_told(by, bounded, {"format": format_name, "filters": bounded.to_json(), "streamed": True}))
     return lines
 
 

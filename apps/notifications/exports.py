@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 from typing import Final
+from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
@@ -41,7 +42,7 @@ def _tell(export: Export, at: datetime) -> int:
         return len(Delivery.objects.bulk_create(wanted))
 
 
-def _places(person_id: object) -> list[Place]:
+def _places(person_id: UUID | None) -> list[Place]:
     chosen = Preference.objects.filter(person=person_id).select_related("person").first()
     if chosen is not None and chosen.quiet == Quiet.ALL:
         return []

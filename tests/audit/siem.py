@@ -6,7 +6,7 @@ import re
 import socketserver
 import ssl
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -93,9 +93,14 @@ class _Syslog(socketserver.StreamRequestHandler):
 
 
 class HttpServer(ThreadingHTTPServer):
-    """Keeps each request; answers with the next of `answers`, then with 200."""
+    """Keeps each request; answers with the next of `answers`, then with 200.
+
+    A slow one is never done with a body of more than `slow_bytes`. `taken` is called with each request that it keeps.
+    """
 
     def __init__(self) -> None:
+        self.slow_bytes = 0
+        self.taken: Callable[[], None] = lambda: None
         self.asked: list[tuple[str, str, dict[str, str], bytes]] = []
         self.answers: list[tuple[int, bytes]] = []
         self.refused = b"never in a body"
@@ -106,7 +111,11 @@ class _Http(BaseHTTPRequestHandler):
     def _answer(self) -> None:
         server = cast(HttpServer, self.server)
         body = self.rfile.read(int(self.headers["Content-Length"]))
+        if 0 < server.slow_bytes < len(body):
+            self.rfile.read(1)  # until its client has waited long enough
+            return
         server.asked.append((self.command, self.path, {k.lower(): v for k, v in self.headers.items()}, body))
+        server.taken()
         status, text = server.answers.pop(0) if server.answers else (200, b"{}")
         if server.refused in body:
             status, text = 400, b"{}"

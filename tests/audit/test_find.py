@@ -188,6 +188,31 @@ def test_pages_walk_to_the_end_and_back_without_losing_or_repeating() -> None:
     assert list(chain.from_iterable(map(ids, reversed(back)))) == list(chain.from_iterable(forward))
 
 
+@pytest.mark.parametrize(
+    "filters", [{}, {"status": ("completed",)}, {"text": "done"}], ids=["plain", "status", "words"]
+)
+def test_calls_of_one_instant_are_walked_without_losing_or_repeating_one(filters: dict[str, Any]) -> None:
+    made = [ran(NOON) for _ in range(7)]
+    page = calls(EntryFilters(**filters), limit=2)
+    found = list(ids(page))
+    while page.older:
+        page = calls(EntryFilters(**filters), after=page.older, limit=2)
+        found += ids(page)
+    assert len(found) == 7 and set(found) == set(made)
+
+
+def test_what_arrives_meanwhile_moves_no_page() -> None:
+    made = [ran(NOON + timedelta(seconds=number)) for number in range(6)]
+    first = calls(EntryFilters(), limit=3)
+    newer = [ran(NOON + timedelta(seconds=60 + number)) for number in range(4)]
+    assert first.older is not None
+    second = calls(EntryFilters(), after=first.older, limit=3)
+    assert [*ids(first), *ids(second)] == made[::-1] and second.older is None
+    assert second.newer is not None
+    assert list(ids(calls(EntryFilters(), before=second.newer, limit=3))) == list(ids(first))
+    assert list(ids(calls(EntryFilters(), limit=4))) == newer[::-1]
+
+
 def test_a_page_reads_the_database_twice(django_assert_num_queries: Any) -> None:
     for number in range(10):
         ran(NOON + timedelta(seconds=number))

@@ -12,7 +12,7 @@ from apps.accounts.errors import PermissionDeniedError
 from apps.audit.errors import StreamInvalidError, StreamNotFoundError
 from apps.audit.models import Entry, Stream
 from apps.audit.services import entries_record, entry_record
-from apps.audit.streaming import sending
+from apps.audit.streaming import sending, targets
 from apps.audit.streaming.sending import stream_send, streams_due
 from apps.audit.streaming.streams import (
     dead_letters,
@@ -146,6 +146,37 @@ def test_a_worker_that_died_before_it_moved_the_cursor_sends_again(
         patched.setattr(sending, "_move", dies)
         send(stream)
     assert send(stream) == 2 and numbers(web) == [1, 1]
+
+
+def test_a_slow_receiver_gets_less_at_once_and_each_entry(
+    add: Add, web: HttpServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(targets, "TIME_LIMIT_S", 2.0)
+    monkeypatch.setattr(sending, "BATCH_ENTRIES", 40)
+    stream = add("http", web)
+    tell(*range(40))
+    web.slow_bytes = 20_000
+    assert send(stream) == 0
+    [state] = streams_shown(later(100))
+    assert state.behind == 41 and state.lag_s > 50 and state.stream.failures == 1
+    for turn in range(2, 40):
+        send(stream, turn * 3600)
+        if streams_shown(later())[0].behind == 0:
+            break
+    assert sorted(set(numbers(web))) == list(range(40)) and dead_letters(stream) == []
+
+
+def test_a_stream_that_takes_its_time_is_sent_in_turns(
+    add: Add, web: HttpServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sending, "BATCH_ENTRIES", 10)
+    stream = add("http", web)
+    tell(*range(40))
+    left = []
+    while not left or left[-1]:
+        stream_send(stream.pk, at=later(3600), limit_s=0)
+        left.append(streams_shown(later())[0].behind)
+    assert left == [31, 21, 11, 1, 0] and numbers(web) == list(range(40))
 
 
 def test_only_the_entry_that_is_refused_for_good_becomes_a_dead_letter(add: Add, web: HttpServer, admin: Any) -> None:

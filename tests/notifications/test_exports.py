@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -53,7 +53,7 @@ def test_who_asked_gets_a_mail_and_a_push_in_their_language_once(
     assert told() == 2 and told() == 0
     [(to, mail)] = mailbox.mails
     assert to == ["ada@example.com"] and mail["Subject"] == "您的导出已就绪"
-    assert "/audit/exports/" in str(mail.get_payload(decode=True), "utf-8")
+    assert "/audit/exports/" in cast(bytes, mail.get_payload(decode=True)).decode()
     assert browser.read(receiver.heard[0][2])["path"] == "/audit/exports/"
     assert set(Delivery.objects.values_list("state", flat=True)) == {"sent"}
 

@@ -105,10 +105,10 @@ def dead_retry(stream: Stream, letter: DeadLetter) -> bool:
 
 
 def _send(stream: Stream, ends_at: float) -> int:
-    way, sent = way_of(stream), 0
+    way, sent, limit = way_of(stream), 0, _batch_limit(stream)
     for chain_id, done, head in _behind(stream):
         while done < head:
-            batch = _entries(chain_id, done, head, BATCH_ENTRIES)
+            batch = _entries(chain_id, done, head, limit)
             if batch:
                 _hand(stream, way, batch)
             done = batch[-1].seq if batch else head  # what was purged is not there to be sent
@@ -117,6 +117,11 @@ def _send(stream: Stream, ends_at: float) -> int:
             if time.monotonic() >= ends_at:
                 return sent
     return sent
+
+
+def _batch_limit(stream: Stream) -> int:
+    """Say how many entries to hand over at once: fewer after each failure, so that a slow receiver is done in time."""
+    return max(1, BATCH_ENTRIES >> stream.failures)
 
 
 def _hand(stream: Stream, way: Way, batch: Sequence[EntryRow]) -> None:
@@ -130,6 +135,7 @@ def _hand(stream: Stream, way: Way, batch: Sequence[EntryRow]) -> None:
             DeadLetter.objects.get_or_create(**found, defaults={"reason": str(exc)[:500]})
             log.warning("audit.stream_dead_letter", stream=stream.name, entry=entry.shown_id)
             return
+        Stream.objects.filter(pk=stream.pk, worker=stream.worker).update(touched_at=datetime.now(UTC))
         middle = len(batch) // 2
         _hand(stream, way, batch[:middle])
         _hand(stream, way, batch[middle:])
