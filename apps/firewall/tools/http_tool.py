@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, Final
 
+from apps.firewall.identifiers import trace_parent
 from apps.firewall.tools.connections import Connection
 from apps.firewall.tools.connector import Answer, Connector, ConnectorError, Resolve, system_resolve
 from apps.firewall.tools.connector.urls import read_target, sent_path
@@ -45,6 +46,7 @@ async def run_http_tool(
     connection: Connection,
     timeout_ms: int | None,
     call_id: str,
+    trace_id: str = "",
     resolve: Resolve = system_resolve,
 ) -> ToolOutcome:
     """Send one call to a tool server and read what became of it.
@@ -55,12 +57,15 @@ async def run_http_tool(
     Args:
         timeout_ms: for everything together; None for 30 s, never more than ten minutes, whatever a registry says.
         call_id: the same for each attempt at one call, so that a server can tell a repetition.
+        trace_id: of the trace that the call belongs to; it goes on at the server.
     Returns:
         `unknown` where the server may have acted and its answer is missing or unreadable.
     """
     body = _body(definition, params, call_id)
     try:
         headers = signed_headers(executor.url, connection, body, call_id)
+        if trace_id:
+            headers["traceparent"] = trace_parent(trace_id)
         limit_ms = min(timeout_ms or TIME_LIMIT_MS, TIME_CEILING_MS)
         answer = await Connector.of(connection, resolve).post(
             executor.url, body, headers=headers, time_limit_s=limit_ms / 1000

@@ -10,6 +10,7 @@ import orjson
 from django.conf import settings
 
 from apps.firewall.errors import FirewallError
+from apps.firewall.identifiers import trace_parent
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -189,7 +190,7 @@ async def answer(
         *SECURITY_HEADERS,
         (b"content-length", b"%d" % len(body)),
         (b"x-request-id", request.request_id),
-        (b"traceparent", b"00-%s-%s-01" % (request.trace_id.encode(), secrets.token_hex(8).encode())),
+        (b"traceparent", trace_parent(request.trace_id).encode()),
         *headers,
     ]
     await send({"type": "http.response.start", "status": status, "headers": all_headers})

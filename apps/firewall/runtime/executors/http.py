@@ -42,6 +42,7 @@ class HttpRunner:
                 connection=connection,
                 timeout_ms=definition.timeout_ms,
                 call_id=show_id("call", UUID(action.call_id)),  # as people find it in the audit
+                trace_id=action.trace_id,
             )
 
         return await over_connection(self._connections, action.environment, executor.source, perform)

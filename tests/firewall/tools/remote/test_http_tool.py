@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from apps.firewall.tools.running import ToolOutcome
 from tests.firewall.tools.connector.loopback import Handler, Server, names, saying, serving, watching
 from tests.firewall.tools.remote.conftest import KEY, TOKEN, Registry
 
+TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 SEED = "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60"
 
 
@@ -118,6 +120,7 @@ async def ask(
         connection=connected(server, **of),
         timeout_ms=timeout_ms,
         call_id="call_1",
+        trace_id=TRACE,
         resolve=names(),
     )
 
@@ -151,6 +154,7 @@ async def test_a_request_says_who_what_and_when(monkeypatch: pytest.MonkeyPatch)
     assert headers["x-team"] == "blue"
     assert (headers["openclaw-call-id"], headers["openclaw-timestamp"]) == ("call_1", "1800000000")
     assert (headers["openclaw-key-id"], headers["content-type"]) == ("k1", "application/json")
+    assert re.fullmatch(f"00-{TRACE}-[0-9a-f]{{16}}-01", headers["traceparent"])
 
 
 async def test_a_tool_elsewhere_sees_the_signature_but_no_token() -> None:
