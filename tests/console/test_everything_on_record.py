@@ -69,7 +69,13 @@ def test_tokens_made_used_after_their_end_and_ended(person: Client) -> None:
         ("token", "refused", cron.actor),
     ]
     refused = Entry.objects.get(kind="token", status="refused")
-    assert (refused.changes["reason"], refused.changes["name"]) == ("expired", "cron")
+    assert refused.changes == {
+        "reason": "expired",
+        "token": cron.shown_id,
+        "name": "cron",
+        "scopes": ["audit_read"],
+        "agents": [],
+    }
 
 
 def test_people_and_what_they_may(person: Client, viewer: Any) -> None:
@@ -98,8 +104,8 @@ def test_a_change_of_the_policy_its_publication_and_the_way_back(person: Client,
         document = json.dumps({"agents": {"entries": {"bot": {"tools": {"deny": deny}}}}})
         put = program.put("/api/v1/document", json.dumps({"document": document}), content_type="application/json")
         assert put.status_code == 200, put.content
-        live = Publication.objects.values_list("snapshot_id", flat=True).first() or ""
-        body = {"message": f"number {number}", "expected_live": live}
+        before = Publication.objects.values_list("snapshot_id", flat=True).first() or ""
+        body = {"message": f"number {number}", "expected_live": before}
         answer = program.post("/api/v1/publications", body, content_type="application/json")
         assert answer.status_code == 201, answer.content
     first, live = Publication.objects.last(), Publication.objects.first()
