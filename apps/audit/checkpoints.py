@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -94,4 +95,9 @@ def chains_newest(*, before: UUID | None = None, limit: int = 20) -> list[ChainS
     """List chains, those of the youngest processes first."""
     with connection.cursor() as cursor:
         cursor.execute(CHAINS, {"before": before, "limit": limit})
-        return [ChainState(*row[:6], bytes(row[6]), *row[7:]) for row in cursor.fetchall()]
+        return [_chain(*row) for row in cursor.fetchall()]
+
+
+def _chain(*row: Any) -> ChainState:
+    columns = [bytes(value) if isinstance(value, memoryview) else value for value in row]
+    return ChainState(*columns)

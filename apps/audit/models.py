@@ -218,6 +218,8 @@ class Export(models.Model):
         if self.rows_total is None:
             return None
         return 100 if self.rows_total == 0 else min(100, self.rows_done * 100 // self.rows_total)
+
+
 class Witness(models.Model):
     """Somebody outside who keeps what was signed, so that not even the holder of the key can take it back.
 

@@ -89,7 +89,7 @@ def test_only_who_may_read_them_gets_figures(
     assert status() == 401
     assert status(authorization=f"Bearer {token('audit_read')[1]}") == 403
     bound = token("metrics_read", environment=environment.slug)[1]
-    assert status(authorization=f"Bearer {bound}") == 403
+    assert status(authorization=f"Bearer {bound}") == 404
     client.force_login(viewer)
     assert status() == 403
 

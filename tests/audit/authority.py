@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
-from asn1crypto import algos, cms, core, tsp
+from asn1crypto import algos, cms, core, tsp  # type: ignore[import-untyped]  # it has no types
 from asn1crypto import x509 as asn1_x509
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes

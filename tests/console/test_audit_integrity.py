@@ -80,7 +80,7 @@ def test_a_checkpoint_is_signed_on_demand(client_of: ClientOf, auditor: Any) -> 
 
 def test_the_verifier_and_the_key_can_be_taken(client_of: ClientOf, auditor: Any) -> None:
     browser = client_of(auditor)
-    taken = browser.get(f"{PAGE}verify_audit.py")
+    taken: Any = browser.get(f"{PAGE}verify_audit.py")
     assert b"".join(taken.streaming_content) == Path(verify_audit.__file__).read_bytes()
     assert browser.get(f"{PAGE}key.pem").content.startswith(b"-----BEGIN PUBLIC KEY-----")
 

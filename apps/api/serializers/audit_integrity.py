@@ -49,7 +49,7 @@ class WitnessSerializer(serializers.ModelSerializer[Witness]):
         read_only_fields = fields
 
 
-class AlarmSerializer(serializers.Serializer[Any]):
+class LedgerAlarmSerializer(serializers.Serializer[Any]):
     code = serializers.ChoiceField(["broken", "failed", "overdue", "unsigned", "witness"])
     at = serializers.DateTimeField()
     detail = serializers.CharField()
@@ -82,7 +82,7 @@ class IntegritySerializer(serializers.Serializer[Any]):
     verification = VerificationSerializer(source="newest", allow_null=True)
     last_verification = VerificationSerializer(source="last", allow_null=True)
     witnesses = WitnessSerializer(many=True)
-    alarms = AlarmSerializer(many=True)
+    alarms = LedgerAlarmSerializer(many=True)
 
     def get_checkpoint(self, state: Any) -> dict[str, Any] | None:
         return None if state.checkpoint is None else dict(StatementSerializer(state.checkpoint.document()).data)

@@ -18,6 +18,6 @@ class DoorSerializer(serializers.Serializer[Any]):
     seq = serializers.IntegerField(source="probe.seq", default=None, allow_null=True)
 
 
-class CoverageSerializer(serializers.Serializer[Any]):
+class AuditCoverageSerializer(serializers.Serializer[Any]):
     doors = DoorSerializer(many=True)
     is_running = serializers.BooleanField()

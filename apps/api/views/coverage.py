@@ -8,8 +8,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.accounts.access import Permission
-from apps.api.reading import principal_of
-from apps.api.serializers.coverage import CoverageSerializer
+from apps.api.scope import installation_of
+from apps.api.serializers.coverage import AuditCoverageSerializer
 from apps.api.views.registry.tools import REFUSED
 from apps.gateway.doors import doors, is_running, probes_ask
 
@@ -20,22 +20,23 @@ class AuditCoverage(APIView):
     @extend_schema(
         operation_id="audit_coverage",
         summary="List the ways to run a call, and what their last probes found in the ledger",
-        responses=CoverageSerializer,
+        responses=AuditCoverageSerializer,
     )
-    def get(self, _: Request) -> Response:
+    def get(self, request: Request) -> Response:
+        installation_of(request)
         return Response(_shown())
 
     @extend_schema(
         operation_id="audit_coverage_probe",
         summary="Have every door tried now; read this path again to see what was found",
         request=None,
-        responses={202: CoverageSerializer, **REFUSED},
+        responses={202: AuditCoverageSerializer, **REFUSED},
     )
     def post(self, request: Request) -> Response:
-        probes_ask(principal_of(request), at=timezone.now())
+        probes_ask(installation_of(request), at=timezone.now())
         return Response(_shown(), status=status.HTTP_202_ACCEPTED)
 
 
 def _shown() -> object:
     found = doors(timezone.now())
-    return CoverageSerializer({"doors": found, "is_running": is_running(found)}).data
+    return AuditCoverageSerializer({"doors": found, "is_running": is_running(found)}).data

@@ -8,16 +8,15 @@ from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
-from rest_framework.exceptions import PermissionDenied
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from apps.accounts.access import Permission, may_environment
+from apps.accounts.access import Permission
 from apps.api.metrics import Figures
-from apps.api.reading import principal_of
+from apps.api.scope import installation_of
 
 
 class _AsAsked(BaseContentNegotiation):
@@ -42,8 +41,7 @@ class Metrics(APIView):
 
     @extend_schema(exclude=True)
     def get(self, request: Request) -> HttpResponse:
-        if not may_environment(principal_of(request), ""):
-            raise PermissionDenied("these are figures of all environments; the token is for one")
+        installation_of(request)
         registry = CollectorRegistry(auto_describe=False)
         registry.register(Figures(timezone.now(), settings.VERSION))
         encode, content_type = choose_encoder(request.headers.get("Accept", ""))
