@@ -253,15 +253,15 @@ def _page(where: Where, *, after: str, before: str, limit: int) -> tuple[list[_F
 
 def entries_found(where: Where, order: str, limit: int, cursor: str = "") -> list[_Found]:
     """Walk the order (at, id) from a cursor, at most so many."""
-    ordered = f"ORDER BY e.at {order}, e.id {order} LIMIT %s"
     if where.needs_words:
         follow_near()
     if where.wanted is not None:
         found = _found_near(where, where.wanted, order, limit, cursor)
-        if len(found) >= limit:
-            return found
+        return found if len(found) >= limit else _found_by_words(where, where.wanted, order, limit, cursor)
     return _rows(
-        f"SELECT e.at, e.id, e.call_id FROM audit_entry AS e WHERE {where.sql} {ordered}", [*where.values, limit]
+        f"SELECT e.at, e.id, e.call_id FROM audit_entry AS e WHERE {where.sql} ORDER BY e.at {order}, e.id {order}"
+        " LIMIT %s",
+        [*where.values, limit],
     )
 
 
@@ -270,6 +270,42 @@ def _found_near(where: Where, wanted: Wanted, order: str, limit: int, cursor: st
 
     Where they are not, the index finds few rows, and the planner never has to guess which of both it is.
     """
+    at, entry_id = where.key
+    bounds, values = _word_bounds(where, order, cursor)
+    near = (
+        f"SELECT w.{at} AS at, w.{entry_id} AS id, w.words FROM audit_words AS w WHERE {bounds}"
+        f" ORDER BY w.{at} {order}, w.{entry_id} {order} LIMIT {NEAR_ROWS}"
+    )
+    rest, rest_values = where.beside_words()
+    return _rows(
+        f"SELECT DISTINCT e.at, e.id, e.call_id FROM (SELECT w.at, w.id FROM ({near}) AS w WHERE {wanted.sql}"
+        f" OFFSET 0) AS f JOIN audit_entry AS e ON e.at = f.at AND e.id = f.id WHERE {rest}"
+        f" ORDER BY e.at {order}, e.id {order} LIMIT %s",
+        [*values, *wanted.values, *rest_values, limit],
+    )
+
+
+def _found_by_words(where: Where, wanted: Wanted, order: str, limit: int, cursor: str) -> list[_Found]:
+    """Look up what the index of words names, entry by entry and in order, until there are enough.
+
+    The planner cannot tell how many entries hold two words: left to itself it walks all of them.
+    """
+    at, entry_id = where.key
+    bounds, values = _word_bounds(where, order, cursor)
+    named = (
+        f"SELECT w.{at} AS at, w.{entry_id} AS id FROM audit_words AS w WHERE {wanted.sql} AND {bounds}"
+        f" GROUP BY 1, 2 ORDER BY 1 {order}, 2 {order} OFFSET 0"
+    )
+    rest, rest_values = where.beside_words()
+    return _rows(
+        f"SELECT n.at, n.id, n.call_id FROM ({named}) AS f CROSS JOIN LATERAL (SELECT e.at, e.id, e.call_id"
+        f" FROM audit_entry AS e WHERE e.at = f.at AND e.id = f.id AND {rest} LIMIT 1) AS n"
+        f" ORDER BY f.at {order}, f.id {order} LIMIT %s",
+        [*wanted.values, *values, *rest_values, limit],
+    )
+
+
+def _word_bounds(where: Where, order: str, cursor: str) -> tuple[str, list[Any]]:
     at, entry_id = where.key
     bounds, values = ["TRUE"], list[Any]()
     if cursor:
@@ -282,17 +318,7 @@ def _found_near(where: Where, wanted: Wanted, order: str, limit: int, cursor: st
     if where.since is not None:
         bounds.append("w.at >= %s")
         values.append(where.since)
-    near = (
-        f"SELECT w.{at} AS at, w.{entry_id} AS id, w.words FROM audit_words AS w WHERE {' AND '.join(bounds)}"
-        f" ORDER BY w.{at} {order}, w.{entry_id} {order} LIMIT {NEAR_ROWS}"
-    )
-    rest, rest_values = where.beside_words()
-    return _rows(
-        f"SELECT DISTINCT e.at, e.id, e.call_id FROM (SELECT w.at, w.id FROM ({near}) AS w WHERE {wanted.sql}"
-        f" OFFSET 0) AS f JOIN audit_entry AS e ON e.at = f.at AND e.id = f.id WHERE {rest}"
-        f" ORDER BY e.at {order}, e.id {order} LIMIT %s",
-        [*values, *wanted.values, *rest_values, limit],
-    )
+    return " AND ".join(bounds), values
 
 
 def cursor_text(found: _Found) -> str:
