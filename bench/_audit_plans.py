@@ -34,6 +34,7 @@ def _questions(row: dict[str, Any]) -> dict[str, Callable[[], object]]:
     from apps.audit.filters import EntryFilters
     from apps.audit.pictures import calls_count, entry_facets, entry_histogram
     from apps.audit.selectors import call_entries, calls, cursor_text, entries
+    from bench._audit_rows import COMMON, ENDS, STARTS
 
     now = datetime.now(UTC)
     week = {"environment": row["environment"], "since": now - timedelta(days=7), "until": now}
@@ -50,10 +51,11 @@ def _questions(row: dict[str, Any]) -> dict[str, Callable[[], object]]:
         "snapshot": {"snapshot_digest": row["snapshot_digest"]},
         "approval": {"approval_id": row["approval_id"]},
         "call": {"call_id": row["call_id"]},
-        "two words": {"text": "timeout bagilkon"},
+        "a frequent word": {"text": COMMON[0]},
+        "two words": {"text": f"{COMMON[8]} {STARTS[-1]}{ENDS[1]}"},
     }
     listed = {
-        name: lambda given=given: calls(EntryFilters(environment=row["environment"], **given))  # type: ignore[misc]
+        name: lambda given=given: calls(EntryFilters(environment=row["environment"], **given))
         for name, given in filters.items()
     }
     deep = cursor_text((row["at"], row["id"], None))
