@@ -17,7 +17,7 @@ import uvicorn
 from django.conf import settings
 from django.db import transaction
 
-from apps.audit.services import close_writer
+from apps.audit.writer import close_writer
 from apps.firewall.sandbox.levels import level_named, offer
 from apps.firewall.sandbox.privacy import hide_process
 from apps.keys.files import secret_bytes

@@ -44,4 +44,8 @@ def approval_waits(at: datetime) -> list[Waits]:
     """Measure the requests of every environment."""
     with connection.cursor() as cursor:
         cursor.execute(WAITS, [at, at, at])
-        return [Waits(*row[:5], tuple(row[5])) for row in cursor.fetchall()]
+        return [_waits(*row) for row in cursor.fetchall()]
+
+
+def _waits(environment: str, pending: int, oldest_s: float, ended: int, waited_s: float, within: list[int]) -> Waits:
+    return Waits(environment, pending, oldest_s, ended, waited_s, tuple(within))

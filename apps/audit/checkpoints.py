@@ -99,5 +99,5 @@ def chains_newest(*, before: UUID | None = None, limit: int = 20) -> list[ChainS
 
 
 def _chain(*row: Any) -> ChainState:
-    columns = [bytes(value) if isinstance(value, memoryview) else value for value in row]
+    columns: list[Any] = [bytes(value) if isinstance(value, memoryview) else value for value in row]
     return ChainState(*columns)

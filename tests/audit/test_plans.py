@@ -23,7 +23,7 @@ CALLS = 100_000
 WITH_WORDS = 40_000
 START = datetime.now(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
 END = START + timedelta(days=27)
-WITHIN = {"environment": "production", "since": START, "until": END}
+WITHIN: dict[str, Any] = {"environment": "production", "since": START, "until": END}
 _CALL = "lpad(to_hex(g), 32, '0')::uuid"
 _AT = f"timestamptz '{START.isoformat()}' + g * interval '{27 * 86_400_000_000 // CALLS} microseconds'"
 _NAMED = (
@@ -122,18 +122,18 @@ def test_each_filter_reads_by_its_index(filled: psycopg.Connection[Any], filters
 
 def test_a_deep_page_begins_where_the_last_one_ended(filled: psycopg.Connection[Any]) -> None:
     deep = cursor_text((START + timedelta(days=2), UUID(int=5), None))
-    names = read_by(filled, lambda: calls(EntryFilters(**WITHIN), after=deep))  # type: ignore[arg-type]
+    names = read_by(filled, lambda: calls(EntryFilters(**WITHIN), after=deep))
     assert any(re.search(HEADS, name) for name in names), names
 
 
 @pytest.mark.parametrize(
     ("ask", "index"),
     [
-        (lambda: entry_histogram(EntryFilters(**WITHIN), at=END), r"audit_tally"),  # type: ignore[arg-type]
-        (lambda: entry_facets(EntryFilters(**WITHIN), at=END), r"audit_tally"),  # type: ignore[arg-type]
-        (lambda: calls_count(EntryFilters(sender="sender-7", **WITHIN)), r"sender_at_id_idx"),  # type: ignore[arg-type]
-        (lambda: entries(EntryFilters(kind=("sign_in",), **WITHIN)), r"kind_status_at_id_idx"),  # type: ignore[arg-type]
-        (lambda: entries(EntryFilters(text="case77", **WITHIN)), GIN),  # type: ignore[arg-type]
+        (lambda: entry_histogram(EntryFilters(**WITHIN), at=END), r"audit_tally"),
+        (lambda: entry_facets(EntryFilters(**WITHIN), at=END), r"audit_tally"),
+        (lambda: calls_count(EntryFilters(sender="sender-7", **WITHIN)), r"sender_at_id_idx"),
+        (lambda: entries(EntryFilters(kind=("sign_in",), **WITHIN)), r"kind_status_at_id_idx"),
+        (lambda: entries(EntryFilters(text="case77", **WITHIN)), GIN),
         (lambda: call_entries(UUID(int=77)), r"call_id_idx"),
     ],
 )

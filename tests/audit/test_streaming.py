@@ -172,7 +172,7 @@ def test_a_stream_that_takes_its_time_is_sent_in_turns(
     monkeypatch.setattr(sending, "BATCH_ENTRIES", 10)
     stream = add("http", web)
     tell(*range(40))
-    left = []
+    left: list[int] = []
     while not left or left[-1]:
         stream_send(stream.pk, at=later(3600), limit_s=0)
         left.append(streams_shown(later())[0].behind)

@@ -140,5 +140,8 @@ async def test_the_first_look_of_who_may_answer_is_kept(
         for doing in ("looking", "still", "looking"):
             await says(mine, type="look", id=approval.shown_id, doing=doing)
         await mine.disconnect()
-    kept = await database_sync_to_async(lambda: list(Look.objects.values_list("person__username", flat=True)))()
-    assert kept == ["operator"]
+    assert await database_sync_to_async(lookers)() == ["operator"]
+
+
+def lookers() -> list[str]:
+    return list(Look.objects.values_list("person__username", flat=True))
