@@ -20,6 +20,7 @@ from openclaw_admin.database import PREPARE_LOCK
 from openclaw_admin.embedded.dumps import tool_run, tools_of
 from openclaw_admin.embedded.errors import EmbeddedError
 from openclaw_admin.embedded.postgres import Addresses
+from tests.gateway.test_erasing import CANARY
 from tests.ops.conftest import ROOT
 from tests.ops.test_prepare_database import empty_server
 
@@ -27,10 +28,29 @@ RECORDS = """
 import django; django.setup()
 from apps.audit.services import entry_record
 from tests.audit.drafts import intent
-for sender in ("7", "7", "8"):
-    entry_record(intent(sender=sender, session_key=f"s{sender}", params={"word": f"canary-of-{sender}"}))
+from apps.audit.filters import EntryFilters
+from apps.audit.exporting import export_run
+from apps.audit.exports import export_request
+from apps.audit.following import follow
+from apps.accounts.models import User
+from django.utils.timezone import now
+from tests.gateway.test_erasing import quote
+quote()
+entry_record(intent(sender="8", session_key="another", params={"word": "othersparrow"}))
+follow(limit_s=60)
+person = User.objects.create(username="anna", role="admin")
+export = export_request(person, filters=EntryFilters(), format_name="jsonl", at=now())
+assert export_run(export.pk, at=now())
 """
-PATIENCE_S = 300
+STILL_THERE = """
+import django; django.setup()
+from django.conf import settings
+from tests.gateway.test_erasing import CANARY, files_with, tables_with
+print("in tables:", sorted(tables_with(CANARY)))
+print("in files:", files_with(settings.VAR_DIR, CANARY))
+assert tables_with("othersparrow") == {"audit_content", "audit_words"}
+"""
+PATIENCE_S = 900
 
 
 @dataclass
@@ -89,9 +109,10 @@ def installation() -> Iterator[Installation]:
         for words in (("manage.py", "prepare_database"), ("-c", RECORDS)):
             code, said = made.run(*words)
             assert code == 0, said
+        assert holding(home / "postgres") and holding(home / "var")
         erase = ("retention", "erase", "--channel", "telegram", "--sender", "7", "--reason", "asked to")
         code, said = made.run("manage.py", *erase)
-        assert code == 0, said
+        assert code == 0 and "vacuumed: " in said, said
         yield made
     shutil.rmtree(home, ignore_errors=True)
 
@@ -102,6 +123,10 @@ def backup(installation: Installation) -> Path:
     code, said = installation.run("manage.py", "backup", str(folder))
     assert code == 0 and "keys and exports are not in it" in said and "  audit_content_" in said, said
     return folder
+
+
+def holding(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file() and CANARY.encode() in path.read_bytes()]
 
 
 def plain(backup: Path) -> bytes:
@@ -122,10 +147,32 @@ def test_a_backup_is_for_its_owner_alone_and_never_written_over(installation: In
 
 def test_a_backup_holds_neither_what_was_erased_nor_any_key(installation: Installation, backup: Path) -> None:
     dumped = plain(backup)
-    assert b"canary-of-8" in dumped and b"canary-of-7" not in dumped
+    assert b"othersparrow" in dumped and CANARY.encode() not in dumped
     for key in (installation.home / "var" / "keys").iterdir():
         held = key.read_bytes().strip()
         assert held and held not in dumped and held.hex().encode() not in dumped, key.name
+
+
+def test_an_erased_subject_is_in_no_table_no_file_no_export_no_backup(installation: Installation, backup: Path) -> None:
+    """Shows 6: written wherever something of a call is kept, exported, erased; then every byte is looked at."""
+    code, said = installation.run("-c", STILL_THERE)
+    assert code == 0 and "in tables: []" in said and "in files: []" in said, said
+    assert CANARY.encode() not in plain(backup).lower() and CANARY.encode().hex().encode() not in plain(backup)
+    code, said = installation.run("manage.py", "retention", "vacuum", "--full")
+    assert code == 0 and "audit_content" in said and "left to" not in said, said
+    # All files of the server but its write-ahead log, which docs/audit.md names.
+    assert [path for path in holding(installation.home / "postgres") if "pg_wal" not in path.parts] == []
+
+    code, said = installation.run("manage.py", "audit", "verify")
+    assert code == 0, said
+    key = json.loads((backup / "manifest.json").read_text())["public_key"]
+    export = installation.home / "rows.jsonl"
+    code, said = installation.run("manage.py", "audit", "export", "--output", str(export))
+    assert code == 0 and CANARY not in export.read_text(), said
+    manifest = next(export.parent.glob("rows*manifest.json"))
+    for words in (("export", str(export), str(manifest)), ("dump", str(backup.with_name("plain.sql")))):
+        code, said = installation.run("-I", str(ROOT / "verify_audit.py"), *words, "--key", key)
+        assert code == 0, said
 
 
 def test_it_comes_back_verified_with_its_roles_and_on_record(installation: Installation, backup: Path) -> None:
@@ -133,7 +180,7 @@ def test_it_comes_back_verified_with_its_roles_and_on_record(installation: Insta
     code, said = installation.restore(backup, database)
     assert code == 0 and "restored and verified" in said, said
     calls = "SELECT count(*) FROM audit_entry WHERE kind = 'call_intent'"
-    assert installation.asked(database, calls, owner=False) == installation.asked("", calls) == 3
+    assert installation.asked(database, calls, owner=False) == installation.asked("", calls) == 2
     assert installation.asked(database, "SELECT count(*) FROM audit_entry WHERE kind = 'backup'") == 2
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         installation.asked(database, "DELETE FROM audit_entry", owner=False)
