@@ -7,13 +7,13 @@ from uuid import UUID
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
-from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.accounts.access import Permission, may_environment
+from apps.accounts.access import Permission
 from apps.api.reading import body_of, found, principal_of
+from apps.api.scope import installation_of
 from apps.api.serializers.audit_retention import (
     DaysSerializer,
     ErasureAskSerializer,
@@ -50,8 +50,7 @@ class _WholeLedger(APIView):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        if not may_environment(principal_of(request), ""):
-            raise NotFound("records of all environments; the token is for one")
+        installation_of(request)
 
 
 class Retention(_WholeLedger):
