@@ -276,32 +276,28 @@ def _found_near(where: Where, wanted: Wanted, order: str, limit: int, cursor: st
         f"SELECT w.{at} AS at, w.{entry_id} AS id, w.words FROM audit_words AS w WHERE {bounds}"
         f" ORDER BY w.{at} {order}, w.{entry_id} {order} LIMIT {NEAR_ROWS}"
     )
-    rest, rest_values = where.beside_words()
-    return _rows(
-        f"SELECT DISTINCT e.at, e.id, e.call_id FROM (SELECT w.at, w.id FROM ({near}) AS w WHERE {wanted.sql}"
-        f" OFFSET 0) AS f JOIN audit_entry AS e ON e.at = f.at AND e.id = f.id WHERE {rest}"
-        f" ORDER BY e.at {order}, e.id {order} LIMIT %s",
-        [*values, *wanted.values, *rest_values, limit],
-    )
+    named = f"SELECT w.at, w.id FROM ({near}) AS w WHERE {wanted.sql}"
+    return _looked_up(named, [*values, *wanted.values], where, order, limit)
 
 
 def _found_by_words(where: Where, wanted: Wanted, order: str, limit: int, cursor: str) -> list[_Found]:
+    at, entry_id = where.key
+    bounds, values = _word_bounds(where, order, cursor)
+    named = f"SELECT w.{at} AS at, w.{entry_id} AS id FROM audit_words AS w WHERE {wanted.sql} AND {bounds}"
+    return _looked_up(named, [*wanted.values, *values], where, order, limit)
+
+
+def _looked_up(named: str, values: Sequence[Any], where: Where, order: str, limit: int) -> list[_Found]:
     """Look up what the index of words names, entry by entry and in order, until there are enough.
 
     The planner cannot tell how many entries hold two words: left to itself it walks all of them.
     """
-    at, entry_id = where.key
-    bounds, values = _word_bounds(where, order, cursor)
-    named = (
-        f"SELECT w.{at} AS at, w.{entry_id} AS id FROM audit_words AS w WHERE {wanted.sql} AND {bounds}"
-        f" GROUP BY 1, 2 ORDER BY 1 {order}, 2 {order} OFFSET 0"
-    )
     rest, rest_values = where.beside_words()
     return _rows(
-        f"SELECT n.at, n.id, n.call_id FROM ({named}) AS f CROSS JOIN LATERAL (SELECT e.at, e.id, e.call_id"
-        f" FROM audit_entry AS e WHERE e.at = f.at AND e.id = f.id AND {rest} LIMIT 1) AS n"
-        f" ORDER BY f.at {order}, f.id {order} LIMIT %s",
-        [*wanted.values, *values, *rest_values, limit],
+        f"SELECT n.at, n.id, n.call_id FROM ({named} GROUP BY 1, 2 ORDER BY 1 {order}, 2 {order} OFFSET 0) AS f"
+        " CROSS JOIN LATERAL (SELECT e.at, e.id, e.call_id FROM audit_entry AS e"
+        f" WHERE e.at = f.at AND e.id = f.id AND {rest} LIMIT 1) AS n ORDER BY f.at {order}, f.id {order} LIMIT %s",
+        [*values, *rest_values, limit],
     )
 
 
