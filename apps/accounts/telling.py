@@ -40,5 +40,5 @@ def tell(told: Told) -> None:
 
 
 def token_told(token: "ApiToken") -> dict[str, Any]:
-    """Say of a token what the ledger keeps: all but its secret."""
-    return {"token": token.shown_id, "name": token.name, "scopes": token.scopes, "agents": token.agents}
+    """Say of a token what the ledger keeps: all but its secret. A member named `token` would be masked as one."""
+    return {"id": token.shown_id, "name": token.name, "scopes": token.scopes, "agents": token.agents}

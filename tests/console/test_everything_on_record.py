@@ -71,7 +71,7 @@ def test_tokens_made_used_after_their_end_and_ended(person: Client) -> None:
     refused = Entry.objects.get(kind="token", status="refused")
     assert refused.changes == {
         "reason": "expired",
-        "token": cron.shown_id,
+        "id": cron.shown_id,
         "name": "cron",
         "scopes": ["audit_read"],
         "agents": [],
