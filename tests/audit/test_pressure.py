@@ -6,7 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
+from apps.audit.metrics import ledger_metrics
 from apps.audit.models import Entry
 from apps.audit.services import entry_record
 from apps.audit.verification import verify_chains
@@ -35,6 +37,7 @@ def test_callers_wait_for_a_slow_store_and_health_and_figures_tell(monkeypatch: 
             until(lambda: writer().pressure.waiting == 8 and writer().pressure.oldest_s > 0.2)
             assert not any(call.done() for call in calls)
             assert "8 wait, the first for" in health.writer()
+            assert ledger_metrics(timezone.now()).pressure.waiting == 8
             monkeypatch.setattr(health, "WRITER_LATE_S", 0.1)
             with pytest.raises(health.NotReadyError, match="8 wait"):
                 health.writer()
