@@ -14,7 +14,11 @@ from django.conf import settings
 from apps.audit.formats import COLUMNS, INTEGERS, PARQUET, Format
 
 BLOCK_BYTES: Final = 1024 * 1024
-GROUP_BYTES: Final = 16 * 1024 * 1024
+# What is read into a table at once takes twenty times as much memory; a row group that lasts is larger.
+TABLE_BYTES: Final = 1024 * 1024
+GROUP_BYTES: Final = 2 * 1024 * 1024
+# The least and greatest text of each row group would be kept in memory until the file is whole.
+WRITTEN: Final[dict[str, Any]] = {"compression": "zstd", "write_statistics": ["at", *INTEGERS]}
 
 
 class ExportBusyError(Exception):
@@ -138,7 +142,7 @@ class _Groups:
 
         draft = self._folder / "draft"
         with _opened(draft) as file:
-            with ParquetWriter(file, _schema(), compression="zstd") as writer:
+            with ParquetWriter(file, _schema(), **WRITTEN) as writer:
                 for text in _gathered(lines):
                     writer.write_table(_table(text))
             os.fsync(file.fileno())
@@ -152,7 +156,7 @@ class _Groups:
         draft = self._path.with_suffix(".part")
         with _opened(draft) as file:
             file.truncate()
-            with ParquetWriter(file, _schema(), compression="zstd") as writer:
+            with ParquetWriter(file, _schema(), **WRITTEN) as writer:
                 for group in _regrouped(ParquetFile(self._part(number)) for number in range(parts)):
                     writer.write_table(group)
             os.fsync(file.fileno())
@@ -164,17 +168,15 @@ class _Groups:
 
 
 def _gathered(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Gather lines into texts of some megabytes, so that memory is bounded by size and not by count."""
-    waiting: list[bytes] = []
-    size = 0
+    """Gather lines into texts of a megabyte, so that memory is bounded by size and not by count."""
+    waiting = bytearray()
     for line in lines:
-        waiting.append(line)
-        size += len(line)
-        if size >= GROUP_BYTES:
-            yield b"".join(waiting)
-            waiting, size = [], 0
+        waiting += line
+        if len(waiting) >= TABLE_BYTES:
+            yield bytes(waiting)
+            waiting.clear()
     if waiting:
-        yield b"".join(waiting)
+        yield bytes(waiting)
 
 
 def _regrouped(files: Iterable[Any]) -> Iterator[Any]:
