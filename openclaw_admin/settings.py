@@ -216,7 +216,7 @@ EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.text("EMAIL_FROM", "openclaw-admin@localhost")
 
 # The server process (asgi.py): threads for Django, and what a request may carry.
-WEB_THREADS = env.integer("WEB_THREADS", 16, minimum=1, maximum=256)
+WEB_THREADS = env.integer("WEB_THREADS", 8, minimum=1, maximum=256)
 BODY_LIMIT_BYTES = 16 * 1024 * 1024
 
 # What confined tools may use at most, and what they are held to at least (docs/security/sandbox.md).

@@ -7,7 +7,8 @@ from typing import ParamSpec, TypeVar
 
 from django.db import close_old_connections
 
-THREADS = 8
+THREADS = 4
+"""Threads of one process compute in turns: more of them take longer turns from each other than they take work."""
 P = ParamSpec("P")
 R = TypeVar("R")
 _pool = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="gateway-db")
