@@ -121,7 +121,8 @@ def stored() -> Iterator[tuple[str, ...]]:
         cursor.execute(
             f"SELECT {', '.join(places.get(name, f'e.{name}') for name in COLUMNS)}"
             " FROM audit_entry AS e LEFT JOIN audit_content AS c ON c.at = e.at AND c.entry_id = e.id"
-            " WHERE e.environment = 'production' AND e.kind IN ('call_intent', 'call_outcome') ORDER BY e.at, e.id"
+            " WHERE e.environment = 'production' AND e.kind IN ('call_intent', 'call_outcome')"
+            " AND e.at < '2026-11-03 00:00:00+00' ORDER BY e.at, e.id"
         )
         for row in cursor:
             yield tuple(map(written, COLUMNS, row))
