@@ -67,6 +67,12 @@ def test_an_enrolment_token_is_shown_once_with_the_commands(client_of: ClientOf,
     assert secret[0] not in str(entry.changes)
 
 
+def test_the_record_of_a_new_gateway_names_its_token(gateway: OpenClawGateway) -> None:
+    entry = Entry.objects.filter(kind="gateway_change", status="enrolled").latest("at")
+    assert gateway.token is not None and entry.changes is not None
+    assert entry.changes["reports_by"] == gateway.token.shown_id
+
+
 def test_a_gateway_needs_a_name(client_of: ClientOf, admin: Any, environment: Any) -> None:
     answer = client_of(admin).post("/gateways/enrol/", {"name": "  "})
     assert answer.status_code == 422
