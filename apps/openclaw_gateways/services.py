@@ -114,7 +114,9 @@ def enrolment_redeem(secret: str, beat: Heartbeat, *, at: datetime) -> tuple[Ope
         )
         enrolment.used_at, enrolment.gateway = at, gateway
         enrolment.save(update_fields=["used_at", "gateway"])
-        entry_record(gateway_entry(gateway, "enrolled", actor=enrolment.created_by_label, at=at, reports_by=token.shown_id))
+        entry_record(
+            gateway_entry(gateway, "enrolled", actor=enrolment.created_by_label, at=at, reports_by=token.shown_id)
+        )
         announce(CHANGED, id=gateway.pk, environment=gateway.environment.slug)
     return gateway, token_secret
 
