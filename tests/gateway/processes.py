@@ -15,15 +15,10 @@ import httpx
 from django.conf import settings
 
 from tests.gateway.test_sudden_death import database_url
+from tests.ports import free_port
 
 START_S = 180.0
 """A machine that does much else starts a server slowly; one that is gone is told at once."""
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 def until(claim: Callable[[], object], *, seconds: float = START_S, what: str = "it") -> None:

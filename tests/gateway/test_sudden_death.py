@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -24,6 +23,7 @@ from tests import database
 from tests.gateway.conftest import call
 from tests.gateway.test_calls import kinds, sleeping
 from tests.gateway.test_decisions import Token, eventually
+from tests.ports import free_port
 
 DOCUMENT = '{"agents": {"entries": {"bot": {"tools": {"exec": {"security": "full", "ask": "off"}}}}}}'
 
@@ -41,9 +41,7 @@ def database_url() -> str:
 
 @contextmanager
 def server_process() -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     environment = {**os.environ, "DATABASE_URL": database_url(), "OPENCLAW_ADMIN_TESTING": "1"}
     environment |= {"OPENCLAW_ADMIN_VAR": str(settings.VAR_DIR), "OPENCLAW_ADMIN_KEYS": str(settings.KEYS_DIR)}
     environment.pop("DATABASE_OWNER_URL", None)

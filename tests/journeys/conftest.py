@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,8 @@ import psycopg
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
+
+from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = ROOT / "apps" / "policies" / "demo"
@@ -61,9 +62,7 @@ def installation() -> Iterator[Installation]:
     owner, application = os.environ["DATABASE_OWNER_URL"], os.environ["DATABASE_URL"]
     var = Path(tempfile.mkdtemp(prefix="oca-journey-"))
     _run_sql(owner, f'CREATE DATABASE "{name}"')
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     url = f"http://127.0.0.1:{port}"
     environment = {name: value for name, value in os.environ.items() if name != "OPENCLAW_ADMIN_TESTING"} | {
         "DATABASE_URL": _on_database(application, name),

@@ -4,7 +4,6 @@ import contextlib
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -16,15 +15,10 @@ import pytest
 
 from openclaw_admin.embedded.binaries import SYSTEM, WHEEL, system_binaries
 from openclaw_admin.embedded.children import lowered_account
+from tests.ports import free_port
 
 READY = "serves http://"
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.fixture

@@ -23,7 +23,8 @@ import httpx
 import psycopg
 
 from openclaw_admin.embedded.postgres import Postgres
-from tests.ops.conftest import ROOT, free_port
+from tests.ops.conftest import ROOT
+from tests.ports import free_port
 
 DISK_BYTES = 420 * 1024 * 1024
 POLICY = '{"agents": {"entries": {"bot": {"tools": {"exec": {"security": "full", "ask": "off"}}}}}}'

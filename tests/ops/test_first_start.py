@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.ops.conftest import ROOT, Serve, free_port, refused
+from tests.ops.conftest import ROOT, Serve, refused
+from tests.ports import free_port
 
 
 @contextmanager

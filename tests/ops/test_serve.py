@@ -13,7 +13,8 @@ from pathlib import Path
 import psycopg
 from django.urls import reverse
 
-from tests.ops.conftest import READY, ROOT, Serve, free_port, processes_of, refused
+from tests.ops.conftest import READY, ROOT, Serve, processes_of, refused
+from tests.ports import free_port
 
 UNFINISHED = """
 INSERT INTO audit_export (id, requested_by_label, requested_at, touched_at, format, filters, state, rows_done,

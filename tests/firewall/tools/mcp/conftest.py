@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from apps.firewall.tools.connections import Connection, Secrets
+from tests.ports import free_port
 
 UNITS = Path(__file__).parents[4] / "docs/examples/mcp/units_server.py"
 SERVER = str(Path(__file__).with_name("server.py"))
@@ -38,9 +39,7 @@ def connect(tmp_path: Path) -> Connect:
 @contextlib.contextmanager
 def units_server(token: str) -> Iterator[int]:
     """Run the living example of a server behind an address; gives its port."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
+    port = free_port()
     environment = {"PATH": os.environ["PATH"], "UNITS_TOKEN": token}
     with subprocess.Popen([sys.executable, str(UNITS), str(port)], env=environment) as server:
         try:
