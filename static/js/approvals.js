@@ -188,8 +188,15 @@
     if (!card || card.dataset.state === "requested" || card.dataset.leaving) return;
     card.dataset.leaving = "true";
     recent(id);
-    setTimeout(() => leave(card), find("[data-refused]", card) ? VERDICT_MS * 4 : VERDICT_MS);
+    clearTimeout(leaving.get(id));
+    leaveIn(card, find("[data-refused]", card) ? VERDICT_MS * 4 : VERDICT_MS);
   }
+  /* whoever has answered as well is told what became of it, however late that comes: the card waits for it */
+  const leaving = new Map(), answering = new Set();
+  const leaveIn = (card, ms) => leaving.set(card.id, setTimeout(() => answering.has(card.id) ? leaveIn(card, VERDICT_MS) : leave(card), ms));
+  const answered = event => event.detail?.ctx?.request?.method === "POST" && event.detail.ctx.target?.matches?.(".ap") ? event.detail.ctx.target.id : "";
+  document.addEventListener("htmx:before:request", event => answering.add(answered(event)));
+  document.addEventListener("htmx:finally:request", event => answering.delete(answered(event)));
   function leave(card) {
     const all = shown(), at = all.indexOf(card);
     const next = all[at + 1] || all[at - 1] || null;

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from apps.firewall.identifiers import read_id
 from tests.journeys.conftest import DEMO, Installation, Visitor, agent_calls, queue_of
 
 pytestmark = pytest.mark.journey
@@ -56,6 +57,8 @@ def test_a_policy_is_imported_reviewed_published_and_obeyed(installation: Instal
         late.get_by_role("button", name="Deny Enter").click()
         card.get_by_role("button", name="Allow once").click()
         status, answer = running.result(timeout=40)
+        expect(late).to_have_attribute("data-leaving", "true")
+        second.wait_for_timeout(2500)  # longer than a decided card stays of which nobody waits to be told
         let_go()
         expect(second.get_by_text("Operator was faster")).to_be_visible()
 
@@ -125,7 +128,7 @@ def _finds_and_exports(auditor: Visitor, call_id: str) -> None:
     with page.expect_download(timeout=20_000) as loaded:
         page.get_by_role("link", name="Get").first.click(timeout=15_000)
     rows = [json.loads(line) for line in Path(loaded.value.path()).read_text().splitlines()]
-    kinds = [row["kind"] for row in rows if row["call_id"] == call_id]
+    kinds = [row["kind"] for row in rows if row["call_id"] == str(read_id("call", call_id))]
     late = "approval_refused"  # the second operator's answer, which came too late
     assert [kind for kind in kinds if kind != late] == [
         "approval_asked",
