@@ -23,11 +23,13 @@ CALLS = 100_000
 WITH_WORDS = 40_000
 START = datetime.now(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
 END = START + timedelta(days=27)
-WITHIN: dict[str, Any] = {"environment": "production", "since": START, "until": END}
+OWN, OTHER = "plans", "plans-beside"
+"""Environments of nobody else: a tally that waits for this transaction to end would wait for ever."""
+WITHIN: dict[str, Any] = {"environment": OWN, "since": START, "until": END}
 _CALL = "lpad(to_hex(g), 32, '0')::uuid"
 _AT = f"timestamptz '{START.isoformat()}' + g * interval '{27 * 86_400_000_000 // CALLS} microseconds'"
 _NAMED = (
-    "(ARRAY['production','staging'])[1 + (g %% 5 = 0)::int], 'agent-' || g %% 40, 'agent:a:' || g %% 20000,"
+    f"(ARRAY['{OWN}','{OTHER}'])[1 + (g %% 5 = 0)::int], 'agent-' || g %% 40, 'agent:a:' || g %% 20000,"
     " 'chat-' || g %% 6, 'sender-' || g %% 2000, 'tool-' || g %% 50"
 ).replace("%%", "%")
 ENTRIES = f"""
@@ -49,7 +51,7 @@ SELECT {_AT} + interval '1 millisecond', lpad(to_hex(g * 2 + 1), 32, 'f')::uuid,
 FROM generate_series(1, {WITH_WORDS}) AS g
 """
 TALLIES = f"""
-INSERT INTO audit_tally SELECT 'production', step, '', '', at, 9, 8, 1, 0, 9 FROM (VALUES (60), (3600)) AS s (step),
+INSERT INTO audit_tally SELECT '{OWN}', step, '', '', at, 9, 8, 1, 0, 9 FROM (VALUES (60), (3600)) AS s (step),
     generate_series(timestamptz '{START.isoformat()}', '{END.isoformat()}', make_interval(secs => step)) AS at
 """
 LARGE = re.compile(r"audit_(entry|words|content|tally)")
