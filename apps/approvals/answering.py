@@ -42,6 +42,14 @@ def answer_policy(environment: Environment) -> AnswerPolicy:
     return found or AnswerPolicy(environment=environment)
 
 
+def answer_policy_locked(environment: Environment) -> AnswerPolicy:
+    """Give it to be changed, made where there is none; from then on `answer_policy` of this environment is this one."""
+    AnswerPolicy.objects.get_or_create(environment=environment)
+    policy = AnswerPolicy.objects.select_for_update().get(environment=environment)
+    policy.environment = environment
+    return policy
+
+
 def answer_policy_save(
     environment: Environment, *, wait_s: int | None, expected_version: int | None = None, by: By = None
 ) -> AnswerPolicy:
@@ -54,8 +62,7 @@ def answer_policy_save(
     """
     fields: dict[str, Any] = {"wait_s": wait_s}
     with change(by):
-        AnswerPolicy.objects.get_or_create(environment=environment)
-        policy = AnswerPolicy.objects.select_for_update().get(environment=environment)
+        policy = answer_policy_locked(environment)
         check_version(policy, expected_version, fields)
         wanted = copy(policy)
         wanted.wait_s = wait_s

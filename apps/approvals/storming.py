@@ -8,7 +8,7 @@ from django.db import connection
 from django.db.models import Count
 from django.utils.translation import gettext as _
 
-from apps.approvals.answering import answer_policy
+from apps.approvals.answering import answer_policy, answer_policy_locked
 from apps.approvals.errors import AnswerInvalidError
 from apps.approvals.models import AnswerPolicy, Approval
 from apps.approvals.records import answer_change_record
@@ -35,8 +35,7 @@ def storm_save(
     """
     fields: dict[str, Any] = {"storm_denials": denials, "storm_minutes": minutes}
     with change(by):
-        AnswerPolicy.objects.get_or_create(environment=environment)
-        policy = AnswerPolicy.objects.select_for_update().get(environment=environment)
+        policy = answer_policy_locked(environment)
         check_version(policy, expected_version, fields)
         wanted = copy(policy)
         wanted.storm_denials, wanted.storm_minutes = denials, minutes

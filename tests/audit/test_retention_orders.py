@@ -17,13 +17,14 @@ from hypothesis.stateful import (
 )
 
 from apps.audit.errors import ErasureHeldError, RetentionInvalidError
-from apps.audit.models import Content, Entry, Hold
+from apps.audit.models import Content, Entry, Erasure, Hold
 from apps.audit.retention.classes import retention_class, retention_set
 from apps.audit.retention.erasing import erasure_request, erasure_run
 from apps.audit.retention.holds import hold_lift, hold_place
 from apps.audit.retention.purging import purge_run
 from apps.audit.services import entries_record
 from apps.audit.verification import verify_chains
+from apps.firewall.identifiers import new_id
 from tests.audit.drafts import denial, intent
 
 SENDERS = ("7", "8")
@@ -41,6 +42,7 @@ class Ends(RuleBasedStateMachine):
 
     @initialize()
     def begin(self) -> None:
+        self.run = new_id().hex  # what another run wrote of its senders is none of this one's
         self.written: dict[UUID, tuple[str, str, int]] = {}
         self.holds: list[tuple[Hold, str]] = []
         self.kept: dict[str, int | None] = dict.fromkeys((*CLASSES, "content"))
@@ -53,7 +55,8 @@ class Ends(RuleBasedStateMachine):
     @rule(name=st.sampled_from(sorted(CLASSES)), sender=st.sampled_from(SENDERS), days=st.sampled_from((0, 20, 40, 90)))
     def write(self, name: str, sender: str, days: int) -> None:
         at = now() - timedelta(days=days, minutes=1)
-        drafts = [CLASSES[name](sender=sender, session_key=f"s{sender}", params={"n": n}, at=at) for n in range(2)]
+        said: dict[str, Any] = {"sender": f"{self.run}-{sender}", "session_key": f"{self.run}-s{sender}"}
+        drafts = [CLASSES[name](**said, params={"n": n}, at=at) for n in range(2)]
         for receipt in entries_record(drafts):
             self.written[receipt.id] = (name, sender, days)
 
@@ -70,7 +73,7 @@ class Ends(RuleBasedStateMachine):
 
     @rule(sender=st.sampled_from(SENDERS))
     def hold(self, sender: str) -> None:
-        self.holds.append((hold_place(None, reason="case", sender=sender, at=now()), sender))
+        self.holds.append((hold_place(None, reason="case", sender=f"{self.run}-{sender}", at=now()), sender))
 
     @precondition(lambda self: self.holds)
     @rule()
@@ -97,12 +100,15 @@ class Ends(RuleBasedStateMachine):
         of_sender = {key for key in self.left() if self.written[key][1] == sender}
         if sender in self.held() and of_sender:
             with pytest.raises(ErasureHeldError):
-                erasure_request(None, channel=CHANNEL, sender=sender, reason="asked to", at=now())
+                self.request(sender)
             return
-        erasure = erasure_request(None, channel=CHANNEL, sender=sender, reason="asked to", at=now())
+        erasure = self.request(sender)
         assert erasure_run(erasure.pk, at=now())
         left = self.left()
         assert all(left[key] == (True, False) for key in of_sender)  # the entries stay, their contents are gone
+
+    def request(self, sender: str) -> Erasure:
+        return erasure_request(None, channel=CHANNEL, sender=f"{self.run}-{sender}", reason="asked to", at=now())
 
     @invariant()
     def nothing_young_is_gone(self) -> None:
@@ -123,7 +129,7 @@ class Ends(RuleBasedStateMachine):
         return {key: (True, key in contents) for key in entries}
 
 
-@pytest.mark.usefixtures("transactional_db", "fresh_writer")
+@pytest.mark.usefixtures("transactional_db", "empty_ledger", "fresh_writer")
 def test_floors_and_holds_hold_in_any_order() -> None:
     chosen: Any = hypothesis_settings(max_examples=8, stateful_step_count=12, deadline=None, derandomize=True)
     run_state_machine_as_test(Ends, settings=chosen)

@@ -18,8 +18,8 @@ from tests.ports import free_port
 
 UNFINISHED = """
 INSERT INTO audit_export (id, requested_by_label, requested_at, touched_at, format, filters, state, rows_done,
-                          size_bytes, path, error)
-SELECT gen_random_uuid(), 'somebody', asked, asked, 'jsonl', '{}', 'waiting', 0, 0, '', ''
+                          size_bytes, path, error, is_walked, parts, sha256)
+SELECT gen_random_uuid(), 'somebody', asked, asked, 'jsonl', '{}', 'waiting', 0, 0, '', '', false, 0, ''
 FROM (VALUES (now() - interval '1 hour')) AS hour (asked)
 """
 
