@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
+from threading import Barrier
 from typing import Any, Final
 from uuid import UUID
 
 import httpx
 import pytest
+from django.db import connections
 from django.utils import timezone
 
 from apps.approvals.drafts import GrantScope
@@ -18,7 +20,9 @@ from apps.audit.models import Entry
 from apps.audit.selectors import call_entries
 from apps.audit.services import entries_record
 from apps.firewall.identifiers import new_id, read_id
+from apps.gateway import database
 from apps.gateway.covering import coverage
+from openclaw_admin.database_url import KEEP_CONNECTION_S
 from tests.gateway.command_corpus import PROGRAMS, commands
 from tests.gateway.conftest import snapshot_with
 from tests.gateway.server import Holder, Server
@@ -50,7 +54,23 @@ def holder(dialect: str) -> Holder:
 
 
 @pytest.fixture
-def agent(server: Server, token: Token) -> Iterator[httpx.Client]:
+def kept_connections(transactional_db: None) -> Iterator[None]:
+    """Keep the door's connections between uses, as an installation does: to open one takes longer than to ask."""
+    given = connections["default"].settings_dict
+    usual, given["CONN_MAX_AGE"] = given["CONN_MAX_AGE"], KEEP_CONNECTION_S
+    yield
+    given["CONN_MAX_AGE"] = usual
+    every_thread = Barrier(database.THREADS)
+
+    def close(_number: int) -> None:
+        every_thread.wait(60)
+        connections.close_all()
+
+    list(database._pool.map(close, range(database.THREADS)))
+
+
+@pytest.fixture
+def agent(kept_connections: None, server: Server, token: Token) -> Iterator[httpx.Client]:
     with server.client(token("calls_make", rate_per_minute=NO_STORM)[1]) as client:
         yield client
 
