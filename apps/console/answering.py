@@ -14,7 +14,6 @@ from apps.approvals.teams import teams
 from apps.console.forms import ConsoleForm
 
 if TYPE_CHECKING:
-    from apps.approvals.errors import AnswerInvalidError
     from apps.approvals.models import AnswerRule
     from apps.approvals.models import Team as Team
     from apps.registry.models import Environment
@@ -28,15 +27,7 @@ def words_of(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
-class RefusableForm(ConsoleForm):
-    """A form that shows what was refused beside the fields it names."""
-
-    def take_refusal(self, error: "AnswerInvalidError") -> None:
-        for detail in error.details or [{"path": "", "message": error.message}]:
-            self.add_error(detail["path"] if detail["path"] in self.fields else None, detail["message"])
-
-
-class WaitForm(RefusableForm):
+class WaitForm(ConsoleForm):
     """How long people have to answer."""
 
     version = forms.IntegerField(widget=forms.HiddenInput)
@@ -45,7 +36,7 @@ class WaitForm(RefusableForm):
     )
 
 
-class RuleForm(RefusableForm):
+class RuleForm(ConsoleForm):
     """Who answers which requests. Names stand with commas between them; none means any."""
 
     name = forms.CharField(label=_("Name"), max_length=100)
@@ -79,7 +70,7 @@ class RuleChangeForm(RuleForm):
     version = forms.IntegerField(widget=forms.HiddenInput)
 
 
-class TeamForm(RefusableForm):
+class TeamForm(ConsoleForm):
     """People by one name."""
 
     name = forms.CharField(label=_("Name"), max_length=64)
@@ -96,7 +87,7 @@ class TeamChangeForm(TeamForm):
     version = forms.IntegerField(widget=forms.HiddenInput)
 
 
-class DeputyForm(RefusableForm):
+class DeputyForm(ConsoleForm):
     """Who answers in one's place, and until when."""
 
     deputy = forms.CharField(label=_("User name of your deputy"), max_length=64)
@@ -105,7 +96,7 @@ class DeputyForm(RefusableForm):
     )
 
 
-class StormForm(RefusableForm):
+class StormForm(ConsoleForm):
     """After how many denials an agent is paused."""
 
     version = forms.IntegerField(widget=forms.HiddenInput)

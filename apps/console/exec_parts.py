@@ -159,6 +159,6 @@ def save_sent(request: ConsoleRequest, parts: list[Part]) -> tuple[int, bool]:
         sent.conflict = shown.conflict_of(error)
         return 409, False
     except RecordInvalidError as error:
-        sent.form.take_errors(error)
+        sent.form.take_refusal(error)
         return 422, False
     return 200, True

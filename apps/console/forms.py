@@ -1,18 +1,22 @@
 """Forms of the console: what a person may write where. Rules live in services."""
 
-from typing import Any
+from typing import Any, Protocol
 
 from django import forms
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
 from apps.accounts.access import Permission, permissions_of
-from apps.accounts.errors import AccountError
 from apps.accounts.models import Role, Theme, User
 from apps.approvals.states import Decision
 from apps.console.cards import DAYS
-from apps.policies.errors import PolicyError
-from apps.registry.errors import RegistryError
+
+
+class Refusal(Protocol):
+    """An error of any room; `details` name places in what was refused."""
+
+    message: str
+    details: list[dict[str, str]]
 
 
 class ConsoleForm(forms.Form):
@@ -26,13 +30,15 @@ class ConsoleForm(forms.Form):
         for field in self.fields.values():
             field.widget.attrs.setdefault("class", _class_of(field.widget))
 
-    def take_errors(self, error: AccountError | PolicyError | RegistryError) -> None:
+    def take_refusal(self, error: Refusal) -> None:
         """Show what a service refused beside the fields it names, the rest above the form."""
-        named = [detail for detail in error.details if detail["path"] in self.fields]
-        for detail in named:
-            self.add_error(detail["path"], detail["message"])
-        if not named:
-            self.add_error(None, error.message)
+        for detail in error.details or [{"path": "", "message": error.message}]:
+            self.add_error(self.field_of(detail["path"]), detail["message"])
+
+    def field_of(self, path: str) -> str | None:
+        """Name the field that stands for a place in a record, if one does."""
+        name = path.split(".")[0]
+        return name if name in self.fields else None
 
 
 def _class_of(widget: forms.Widget) -> str:

@@ -11,7 +11,6 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from apps.console.forms import ConsoleForm
-from apps.openclaw_gateways.errors import OpenClawGatewayError
 from apps.openclaw_gateways.models import Standing
 
 if TYPE_CHECKING:
@@ -50,11 +49,6 @@ class EnrolForm(ConsoleForm):
     """What a gateway is called."""
 
     name = forms.CharField(label=_("Name"), max_length=100)
-
-    def refused(self, error: OpenClawGatewayError) -> None:
-        """Show what the service refused."""
-        for detail in error.details or [{"path": "", "message": error.message}]:
-            self.add_error(detail["path"] if detail["path"] in self.fields else None, detail["message"])
 
 
 class ShownGateway:

@@ -26,7 +26,6 @@ from apps.limits.selectors import (
 
 if TYPE_CHECKING:
     from apps.limits.models import RateCounter, RateLimit, ToolBreaker
-    from apps.registry.errors import RegistryError
     from apps.registry.models import Environment
 
     LimitRecord: TypeAlias = RateLimit
@@ -98,12 +97,6 @@ class RateForm(ConsoleForm):
         cleaned = self.cleaned_data
         fields = {name: cleaned[name] for name in ("name", "per_minute", "per", "is_enabled")}
         return fields | {name: _names(cleaned[name]) for name in ("tools", "agents")}
-
-    def take_refusal(self, error: "RegistryError") -> None:
-        """Show what the service refused beside the fields it names, the rest above the form."""
-        for detail in error.details or [{"path": "", "message": error.message}]:
-            path = detail["path"].split(".")[0]
-            self.add_error(path if path in self.fields else None, detail["message"])
 
 
 class BreakerForm(ConsoleForm):

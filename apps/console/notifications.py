@@ -16,22 +16,13 @@ from apps.notifications.webhooks import webhooks
 
 if TYPE_CHECKING:
     from apps.accounts.models import User
-    from apps.notifications.errors import NotificationInvalidError
     from apps.notifications.models import Webhook as Webhook
     from apps.registry.models import Environment
 
 LANGUAGES = (("", _("As in the settings")), *settings.LANGUAGES)
 
 
-class RefusableForm(ConsoleForm):
-    """A form that shows what was refused beside the fields it names."""
-
-    def take_refusal(self, error: "NotificationInvalidError") -> None:
-        for detail in error.details or [{"path": "", "message": error.message}]:
-            self.add_error(detail["path"] if detail["path"] in self.fields else None, detail["message"])
-
-
-class ChoicesForm(RefusableForm):
+class ChoicesForm(ConsoleForm):
     """How a person wants to be told."""
 
     email = forms.EmailField(label=_("E-mail"), required=False, max_length=254)
@@ -48,7 +39,7 @@ class BrowserForm(forms.Form):
     browser = forms.CharField(max_length=100, required=False)
 
 
-class WebhookForm(RefusableForm):
+class WebhookForm(ConsoleForm):
     """An address that is told."""
 
     name = forms.CharField(label=_("Name"), max_length=64)

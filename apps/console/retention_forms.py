@@ -5,17 +5,9 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from apps.audit.errors import RetentionInvalidError
 from apps.audit.retention.classes import LONGEST_DAYS
 from apps.audit.retention.holds import REASON_LIMIT, TEXT_LIMIT
 from apps.console.forms import ConsoleForm
-
-
-class _RefusedForm(ConsoleForm):
-    def take_refusal(self, error: RetentionInvalidError) -> None:
-        """Show what was refused beside the field it names, else above the form."""
-        for detail in error.details:
-            self.add_error(detail["path"] if detail["path"] in self.fields else None, detail["message"])
 
 
 def _text(label: Any, *, is_required: bool = False) -> forms.CharField:
@@ -31,13 +23,13 @@ def _instant(label: Any) -> forms.DateTimeField:
     return forms.DateTimeField(label=label, required=False, widget=widget)
 
 
-class DaysForm(_RefusedForm):
+class DaysForm(ConsoleForm):
     """How long one class is kept; empty is for ever."""
 
     days = forms.IntegerField(label=_("Days"), min_value=1, max_value=LONGEST_DAYS, required=False)
 
 
-class HoldForm(_RefusedForm):
+class HoldForm(ConsoleForm):
     reason = _reason(_("Reason, such as the name of the case"))
     environment = _text(_("Environment"))
     agent = _text(_("Agent"))
@@ -48,11 +40,11 @@ class HoldForm(_RefusedForm):
     until = _instant(_("Records before (UTC)"))
 
 
-class LiftForm(_RefusedForm):
+class LiftForm(ConsoleForm):
     reason = _reason(_("Reason"))
 
 
-class SubjectForm(_RefusedForm):
+class SubjectForm(ConsoleForm):
     """Whose contents; nothing is erased by this one."""
 
     channel = _text(_("Channel"), is_required=True)

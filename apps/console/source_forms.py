@@ -15,7 +15,6 @@ from apps.registry.models import OnDrift, OnNew, SourceKind
 from apps.registry.source_settings import SETTINGS, SecretShown, Setting, secrets_shown
 
 if TYPE_CHECKING:
-    from apps.registry.errors import RegistryError
     from apps.registry.models import DiscoverySource
     from apps.registry.source_settings import Sealed
 
@@ -218,19 +217,7 @@ class SettingsForm(ConsoleForm):
             return {name: self.kept.stored(text, f"{setting.name}.{name}") for name, text in value.items()}
         return self.kept.stored(value, setting.name) if value else None
 
-    def take_refusal(self, error: "RegistryError") -> None:
-        """Show what the service refused beside the fields that it names, the rest above the form."""
-        unnamed = []
-        for detail in error.details:
-            name = self._field_of(detail["path"])
-            if name:
-                self.add_error(name, detail["message"])
-            else:
-                unnamed.append(detail["message"])
-        for message in unnamed or ([] if error.details else [error.message]):
-            self.add_error(None, message)
-
-    def _field_of(self, path: str) -> str:
+    def field_of(self, path: str) -> str | None:
         if path.startswith("secrets") and SECRETS in self.fields:
             return SECRETS
         plain = re.sub(r"\[\d+\].*", "", path)
@@ -240,7 +227,7 @@ class SettingsForm(ConsoleForm):
         for name in (parts[0], PREFIX + parts[0], PREFIX + "_".join(parts[:2]), f"{PREFIX}{parts[0]}_key"):
             if name in self.fields:
                 return name
-        return ""
+        return None
 
 
 class SourceForm(SettingsForm):

@@ -5,7 +5,6 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from apps.audit.errors import StreamInvalidError
 from apps.audit.models import Stream
 from apps.console.forms import ConsoleForm
 
@@ -39,11 +38,6 @@ class StreamForm(ConsoleForm):
         help_text=_("Empty trusts those of the system."),
     )
     with_content = forms.BooleanField(label=_("Params, results and errors, masked"), required=False, initial=True)
-
-    def take_refusal(self, error: StreamInvalidError) -> None:
-        """Show what was refused beside the fields it names."""
-        for detail in error.details:
-            self.add_error(detail["path"] if detail["path"] in self.fields else None, detail["message"])
 
 
 class StreamAddForm(StreamForm):

@@ -3,7 +3,6 @@
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from apps.audit.errors import WitnessInvalidError
 from apps.console.forms import ConsoleForm
 
 KINDS = (
@@ -27,8 +26,3 @@ class WitnessForm(ConsoleForm):
         max_length=50_000,
         widget=forms.Textarea(attrs={"rows": 3}),
     )
-
-    def take_refusal(self, error: WitnessInvalidError) -> None:
-        """Show what was refused beside the fields it names."""
-        for detail in error.details:
-            self.add_error(detail["path"] if detail["path"] in self.fields else None, detail["message"])

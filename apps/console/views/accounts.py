@@ -33,7 +33,7 @@ def password(request: ConsoleRequest) -> HttpResponse:
         try:
             _change(request, form)
         except UserInvalidError as error:
-            form.take_errors(error)
+            form.take_refusal(error)
     if request.method == "POST" and not form.errors:
         messages.success(request, _("Your password is changed. Every other session of yours has ended."))
         return redirect("settings")
@@ -68,7 +68,7 @@ def invitation(request: HttpRequest, secret: str) -> HttpResponse:
         except LinkInvalidError:
             return render(request, "account/link_invalid.html", status=404)
         except UserInvalidError as error:
-            form.take_errors(error)
+            form.take_refusal(error)
         else:
             user_changed(request, user, what="joined", by=user)
             messages.success(request, _("Welcome. Sign in with the user name and password you chose."))
@@ -90,7 +90,7 @@ def reset(request: HttpRequest, user_id: uuid.UUID, secret: str) -> HttpResponse
         except LinkInvalidError:
             return render(request, "account/link_invalid.html", status=404)
         except UserInvalidError as error:
-            form.take_errors(error)
+            form.take_refusal(error)
         else:
             user_changed(request, user, what="password_reset", by=user)
             messages.success(request, _("Your new password is set. Sign in with it."))

@@ -107,7 +107,7 @@ def agent_sandbox(request: ConsoleRequest, key: str) -> HttpResponse:
             except ConflictError as error:
                 status, conflict, record = 409, shown.conflict_of(error), error.current
             except RecordInvalidError as error:
-                form.take_errors(error)
+                form.take_refusal(error)
             else:
                 messages.success(request, _("Saved to the draft."))
                 return redirect("agent-sandbox", record.key)
@@ -156,7 +156,7 @@ def agent_provider_new(request: ConsoleRequest, key: str) -> HttpResponse:
                 record.environment, form.cleaned_data["key"], by=request.user, agent=record, **fields
             )
         except RecordInvalidError as error:
-            form.take_errors(error)
+            form.take_refusal(error)
         else:
             messages.success(request, _("Saved to the draft."))
             return redirect("agent", record.key)
@@ -182,7 +182,7 @@ def agent_provider(request: ConsoleRequest, key: str, record_id: UUID) -> HttpRe
             except ConflictError as error:
                 status, conflict = 409, shown.conflict_of(error)
             except RecordInvalidError as error:
-                form.take_errors(error)
+                form.take_refusal(error)
             else:
                 messages.success(request, _("Saved to the draft."))
                 return redirect("agent", record.key)

@@ -62,7 +62,7 @@ def agents(request: ConsoleRequest) -> HttpResponse:
             try:
                 record = agent_create(environment, form.cleaned_data["key"], by=request.user, **form.fields_given())
             except RecordInvalidError as error:
-                form.take_errors(error)
+                form.take_refusal(error)
             else:
                 messages.success(request, _("Added to the draft."))
                 return redirect("agent", record.key)
@@ -100,7 +100,7 @@ def _save(request: ConsoleRequest, record: "shown.AgentRecord") -> HttpResponse:
         except ConflictError as error:
             conflict, status, record = shown.conflict_of(error), 409, error.current
         except RecordInvalidError as error:
-            form.take_errors(error)
+            form.take_refusal(error)
     if form.errors:
         status = 422
     if status == 200 and not request.htmx:

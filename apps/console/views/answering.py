@@ -26,6 +26,7 @@ from apps.approvals.errors import AnswerInvalidError
 from apps.approvals.storming import storm_save
 from apps.approvals.teams import team_add, team_change, team_remove, teams
 from apps.console import answering as shown
+from apps.console.forms import ConsoleForm
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.views.agents import environment_chosen, writing
 from apps.registry.errors import RecordChangedError
@@ -183,13 +184,13 @@ def deputy_remove(request: ConsoleRequest) -> HttpResponse:
     return redirect("answering")
 
 
-def _saved(request: ConsoleRequest, form: shown.RefusableForm, save: Callable[[], object], name: str) -> HttpResponse:
+def _saved(request: ConsoleRequest, form: ConsoleForm, save: Callable[[], object], name: str) -> HttpResponse:
     """Save a posted form, or show the page with what was refused in it."""
     return _kept(request, form, save) or _page(request, **{name: form})
 
 
 def _changed(
-    request: ConsoleRequest, form: shown.RefusableForm, save: Callable[[], object], context: dict[str, Any]
+    request: ConsoleRequest, form: ConsoleForm, save: Callable[[], object], context: dict[str, Any]
 ) -> HttpResponse:
     """Show the form of one record, and save what was posted in it."""
     if request.method == "POST":
@@ -200,7 +201,7 @@ def _changed(
     return render(request, "console/approvals/answering_record.html", context, status=status)
 
 
-def _kept(request: ConsoleRequest, form: shown.RefusableForm, save: Callable[[], object]) -> HttpResponse | None:
+def _kept(request: ConsoleRequest, form: ConsoleForm, save: Callable[[], object]) -> HttpResponse | None:
     if not form.is_valid():
         return None
     try:
@@ -215,7 +216,7 @@ def _kept(request: ConsoleRequest, form: shown.RefusableForm, save: Callable[[],
     return None
 
 
-def _page(request: ConsoleRequest, **posted: shown.RefusableForm) -> HttpResponse:
+def _page(request: ConsoleRequest, **posted: ConsoleForm) -> HttpResponse:
     environment = environment_chosen(request)
     forms: dict[str, Any] = {
         "wait": shown.WaitForm(initial=shown.wait_form(environment)),

@@ -46,7 +46,7 @@ def enrol(request: ConsoleRequest) -> HttpResponse:
         try:
             enrolment, secret = enrolment_create(environment, name=name, by=request.user, at=timezone.now())
         except OpenClawGatewayError as error:
-            form.refused(error)
+            form.take_refusal(error)
         else:
             made = shown.Made(enrolment.name, secret, enrolment.expires_at)
             return _page(request, shown.EnrolForm(), made=made)

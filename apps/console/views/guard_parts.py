@@ -56,7 +56,7 @@ def guard_add(request: ConsoleRequest, form: "GrantForm | FilterForm", create: C
     try:
         create(environment_chosen(request), wanted.pop("key"), by=request.user, **wanted)
     except RecordInvalidError as error:
-        form.take_errors(error)
+        form.take_refusal(error)
         return False
     messages.success(request, _("Added to the draft."))
     return True
@@ -80,7 +80,7 @@ def guard_save(request: ConsoleRequest, record: Any, form: "GrantForm | FilterFo
     except ConflictError as error:
         return Saving(status=409, conflict=shown.conflict_of(error, form))
     except RecordInvalidError as error:
-        form.take_errors(error)
+        form.take_refusal(error)
         return Saving(status=422)
     messages.success(request, _("Saved to the draft."))
     return Saving(is_saved=True)

@@ -62,7 +62,7 @@ def place(request: ConsoleRequest) -> HttpResponse:
     try:
         halt_place(environment_chosen(request), by=request.user, at=timezone.now(), **values)
     except (HaltInvalidError, HaltExistsError) as error:
-        form.take_errors(error)
+        form.take_refusal(error)
         return _page(request, form, status=422)
     messages.success(request, _("Stopped."))
     return redirect("halts")

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from apps.accounts.access import Permission
 from apps.console import notifications as shown
+from apps.console.forms import ConsoleForm
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.views.agents import environment_chosen, writing
 from apps.notifications.errors import NotificationInvalidError, TriedTooSoonError
@@ -133,7 +134,7 @@ def _webhook(request: ConsoleRequest, webhook_id: int) -> "shown.Webhook":
     return record
 
 
-def _kept(request: ConsoleRequest, form: shown.RefusableForm, save: Callable[[], object]) -> HttpResponse | None:
+def _kept(request: ConsoleRequest, form: ConsoleForm, save: Callable[[], object]) -> HttpResponse | None:
     if not form.is_valid():
         return None
     try:
@@ -148,7 +149,7 @@ def _kept(request: ConsoleRequest, form: shown.RefusableForm, save: Callable[[],
     return None
 
 
-def _page(request: ConsoleRequest, **posted: shown.RefusableForm) -> HttpResponse:
+def _page(request: ConsoleRequest, **posted: ConsoleForm) -> HttpResponse:
     forms: dict[str, Any] = {
         "choices": shown.ChoicesForm(initial=shown.choices_initial(request.user)),
         "webhook": shown.WebhookForm(),

@@ -2,24 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from django.contrib import messages
 from django.utils.translation import gettext as _
 
+from apps.console.forms import ConsoleForm
 from apps.console.gate import ConsoleRequest
 from apps.console.posted import version_seen
 from apps.registry.errors import RecordChangedError, RegistryError
 
 T = TypeVar("T")
-
-
-class RefusableForm(Protocol):
-    """A form that shows what a service refused beside the fields it names."""
-
-    def is_valid(self) -> bool: ...
-
-    def take_refusal(self, error: RegistryError) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +23,7 @@ class Saved(Generic[T]):
     is_conflict: bool = False
 
 
-def record_save(request: ConsoleRequest, form: RefusableForm, save: Callable[[], T], *, told: str) -> Saved[T]:
+def record_save(request: ConsoleRequest, form: ConsoleForm, save: Callable[[], T], *, told: str) -> Saved[T]:
     """Save a posted form by a service and tell the person; the form takes what the service refuses."""
     if request.method != "POST" or not form.is_valid():
         return Saved()

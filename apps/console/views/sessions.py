@@ -102,8 +102,7 @@ def budgets(request: ConsoleRequest, session_id: uuid.UUID) -> HttpResponse:
         try:
             return _answer(request, session_budgets_set(found, form.budgets, by=request.user, at=timezone.now()))
         except BudgetError as error:
-            for detail in error.details:
-                form.add_error(detail["path"], detail["message"])
+            form.take_refusal(error)
     return _refused(request, found, budgets_form=form)
 
 

@@ -36,7 +36,7 @@ def token_list(request: ConsoleRequest) -> HttpResponse:
         try:
             made, secret = token_create(by=request.user, **_values(form))
         except AccountError as error:
-            form.take_errors(error)
+            form.take_refusal(error)
         else:
             token_changed(request.user, made, what="created")
     context = {
