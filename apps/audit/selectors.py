@@ -311,7 +311,7 @@ def _word_bounds(where: Where, order: str, cursor: str) -> tuple[str, list[Any]]
         if instant is not None:
             bounds.append(f"w.{at} {sign} %s")
             values.append(instant)
-    if where.since is not None:
+    if where.since is not None:  # no entry is older than the first of its call: earlier months are left out
         bounds.append("w.at >= %s")
         values.append(where.since)
     return " AND ".join(bounds), values
