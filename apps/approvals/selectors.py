@@ -16,6 +16,7 @@ from apps.approvals.running import CLAIM_WINDOW
 from apps.approvals.states import ALLOWED, State
 from apps.audit.selectors import LikeCounts, PastCommand, calls_like, commands_past
 from apps.registry.models import Environment
+from apps.registry.probing import PROBES
 
 WAITED_UNTIL = Least(F("decided_at"), F("expires_at"))
 """Nobody waits past the deadline, however much later a server that was away wrote the end down."""
@@ -39,9 +40,11 @@ class ApprovalCounts:
 
 
 def approvals_pending(environment: Environment | None = None) -> QuerySet[Approval]:
-    """Give the requests that wait, the one with the least time left first; of every environment when None."""
+    """Give the requests that wait, the one with the least time left first; of all but that of probes when None."""
     pending = Approval.objects.filter(state=State.REQUESTED).select_related("environment")
-    if environment is not None:
+    if environment is None:
+        pending = pending.exclude(environment__slug=PROBES)
+    else:
         pending = pending.filter(environment=environment)
     return pending.order_by("expires_at", "id")
 

@@ -15,7 +15,7 @@ NAMES: Final[dict[str, tuple[Promise, str]]] = {
     "async": (_("Asynchronous calls"), "POST /api/v1/calls, mode async"),
     "trial": (_("Try it on a tool's page"), "/tools/…/try/"),
     "openclaw": (_("Plugin of OpenClaw Gateways"), "POST /api/v1/openclaw/calls"),
-    "rpc": (_("Approvals over RPC"), "/api/v1/rpc/…"),
+    "rpc": (_("Approvals over RPC"), "POST /api/v1/rpc/exec.approval.request"),
     "mcp": (_("Tools of MCP servers"), "POST /api/v1/calls"),
     "background": (_("Background commands"), "exec, background"),
 }
@@ -31,12 +31,13 @@ REASONS: Final[dict[str, Promise]] = {
     "no_worker": _("No worker took the probe."),
     "no worker": _("No worker took the probe."),
     "refused": _("The probe was refused, and the refusal is on record."),
-    "asks_people": _("A probe would ask people; each real request is on record."),
-    "starts_process": _("A probe would leave a process running; each real command is on record."),
 }
 MISSING: Final[dict[str, Promise]] = {
     "intent": _("its beginning is missing"),
     "outcome": _("its end is missing"),
+    "request": _("the request is missing"),
+    "decision": _("the decision is missing"),
+    "end": _("the end of its command is missing"),
     "hash": _("an entry does not match its digest"),
     "link": _("an entry is not linked to the one before it"),
 }

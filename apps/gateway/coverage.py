@@ -21,17 +21,22 @@ from apps.accounts.access import Permission
 from apps.accounts.models import ApiToken
 from apps.accounts.services import token_create, token_end
 from apps.accounts.telling import Told, tell, token_told
-from apps.audit.proofs import call_has_ended, call_proof
+from apps.approvals.errors import ApprovalNotFoundError
+from apps.approvals.probing import requests_of_probes_forget
+from apps.approvals.selectors import approval_now
+from apps.audit.proofs import APPROVAL, CALL, COMMAND, Wanted, call_has_ended, call_proof
 from apps.firewall.errors import FirewallError
 from apps.firewall.identifiers import new_id, read_id
 from apps.firewall.runtime.call import Call
 from apps.gateway.database import in_database
 from apps.gateway.lifecycle import Gateway
-from apps.gateway.models import DoorProbe
-from apps.gateway.probe_snapshot import AGENT, MCP_TOOL, TOOL
+from apps.gateway.models import BackgroundCommand, DoorProbe
+from apps.gateway.probe_snapshot import AGENT, COMMAND_TOOL, MCP_TOOL, TOOL
+from apps.gateway.probe_snapshot import COMMAND as COMMAND_LINE
 from apps.gateway.trials import call_make
 from apps.openclaw_gateways.probing import gateway_for_probes, gateway_forget
 from apps.registry.probing import PROBES, environment_of_probes
+from apps.sessions.probing import sessions_of_probes_forget
 
 log = structlog.get_logger(__name__)
 
@@ -42,6 +47,7 @@ REFUSED: Final = "refused"
 ANSWER_S: Final = 60.0
 STALE: Final = timedelta(minutes=5)
 LOOK_S: Final = 0.1
+ANSWERING: Final = (Permission.APPROVALS_READ, Permission.APPROVALS_RESOLVE)
 
 
 class ProbeError(FirewallError):
@@ -131,6 +137,37 @@ async def _openclaw(probing: Probing) -> UUID:
     return read_id("call", asked["id"])
 
 
+async def _rpc(probing: Probing) -> UUID:
+    """Ask as a program does before it runs a command itself, and answer as another does: with a no, at once."""
+    wanted = {"agentId": AGENT, "command": COMMAND_LINE, "twoPhase": True}
+    asked = await probing.post("/api/v1/rpc/exec.approval.request", wanted)
+    answer = {"id": asked["approvalId"], "decision": "deny", "reason": "a probe"}
+    await probing.post("/api/v1/rpc/exec.approval.resolve", answer)
+    approval_id = read_id("ap", asked["approvalId"])
+    approval = await in_database(approval_now, approval_id)
+    if approval is None:
+        raise ApprovalNotFoundError(approval_id)
+    return approval.call_id
+
+
+async def _background(probing: Probing) -> UUID:
+    """Leave a command running, then end its input, with which it ends."""
+    speaker = {"agent": AGENT, "session": f"agent:{AGENT}:{new_id()}"}
+    params = {"command": COMMAND_LINE, "background": True, "timeout": int(ANSWER_S)}
+    begun = await probing.post("/api/v1/calls", {**speaker, "tool": COMMAND_TOOL, "params": params})
+    _check_ran(begun)
+    if begun["status"] == "completed":
+        params = {"action": "write", "sessionId": begun["result"]["sessionId"], "data": "probe", "eof": True}
+        _check_ran(await probing.post("/api/v1/calls", {**speaker, "tool": "process", "params": params}))
+    return read_id("call", begun["id"])
+
+
+def _check_ran(answered: Mapping[str, Any]) -> None:
+    if answered["status"] not in {"completed", "denied"}:
+        error = answered.get("error") or {}
+        raise ProbeError(f"{answered['status']} {error.get('code', '')}: {error.get('message', '')}")
+
+
 Make = Callable[[Probing], Awaitable[UUID]]
 DOORS: Final[Mapping[str, Make]] = {
     "calls": _calls,
@@ -139,7 +176,11 @@ DOORS: Final[Mapping[str, Make]] = {
     "trial": _trial,
     "mcp": _mcp,
     "openclaw": _openclaw,
+    "rpc": _rpc,
+    "background": _background,
 }
+WANTED: Final[Mapping[str, Wanted]] = {"rpc": APPROVAL, "background": COMMAND}
+"""What the ledger ought to hold, where it is not just a call's beginning and end."""
 
 
 def probes_begin(*, by: str, at: datetime) -> bool:
@@ -174,9 +215,10 @@ async def probes_run(current: Gateway) -> None:
 
 async def _tried(probing: Probing, door: str, make: Make) -> dict[str, Any]:
     try:
+        wanted = WANTED.get(door, CALL)
         call_id = await asyncio.wait_for(make(probing), ANSWER_S)
-        await _until_ended(call_id)
-        proof = await in_database(call_proof, call_id)
+        await _until_ended(call_id, wanted)
+        proof = await in_database(call_proof, call_id, wanted)
     except (FirewallError, DatabaseError, TimeoutError, LookupError, ValueError) as exc:
         reason = exc.message if isinstance(exc, FirewallError) else type(exc).__name__
         log.warning("coverage.probe_failed", door=door, error=type(exc).__name__)
@@ -189,10 +231,10 @@ async def _tried(probing: Probing, door: str, make: Make) -> dict[str, Any]:
     return {"state": state, "reason": reason, **place}
 
 
-async def _until_ended(call_id: UUID) -> None:
+async def _until_ended(call_id: UUID, wanted: Wanted) -> None:
     """Wait until the end of a call is on record; one that never is, is what a probe looks for."""
     until = time.monotonic() + ANSWER_S
-    while time.monotonic() < until and not await in_database(call_has_ended, call_id):
+    while time.monotonic() < until and not await in_database(call_has_ended, call_id, wanted):
         await asyncio.sleep(LOOK_S)
 
 
@@ -208,7 +250,7 @@ def _token() -> tuple[ApiToken, str]:
         _forget(left)
     token, secret = token_create(
         name="probes",
-        scopes=[Permission.CALLS_MAKE, Permission.GATEWAY_CALLS],
+        scopes=[Permission.CALLS_MAKE, Permission.GATEWAY_CALLS, *ANSWERING],
         environment=PROBES,
         agents=[AGENT],
         expires_at=at + STALE,
@@ -221,9 +263,12 @@ def _token() -> tuple[ApiToken, str]:
 
 @transaction.atomic
 def _forget(token: ApiToken) -> None:
-    """Take the token away with its gateway and the keys that it bound: no list shows them, no more comes of them."""
+    """Take the token away with all that came of it: no list shows it, no more comes of it."""
     told = token_told(token)
     token_end(token, at=timezone.now())
     gateway_forget(token)
+    requests_of_probes_forget(token.actor)
+    running = BackgroundCommand.objects.filter(environment__slug=PROBES).exclude(state=BackgroundCommand.State.ENDED)
+    sessions_of_probes_forget(running.values_list("session_key", flat=True))
     token.delete()
     tell(Told(kind="token", status="revoked", environment=PROBES, changes=told))

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
 
 from kombu.exceptions import OperationalError as BrokerError
 
@@ -25,15 +24,10 @@ class Door:
     probe: DoorProbe | None = None
 
 
-# Ways that no harmless call leads through: what asks a person, or leaves a process running.
-UNPROBED: Final = {"rpc": "asks_people", "background": "starts_process"}
-
-
 def doors(at: datetime) -> list[Door]:
     """List every way to run a call as it stands now."""
     probes = {row.door: row for row in DoorProbe.objects.all()}
-    shown = [_probed(name, probes.get(name), at) for name in DOORS]
-    return shown + [Door(name, NEVER, why) for name, why in UNPROBED.items()]
+    return [_probed(name, probes.get(name), at) for name in DOORS]
 
 
 def probes_ask(by: Principal, *, at: datetime) -> None:

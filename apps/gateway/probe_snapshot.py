@@ -1,4 +1,4 @@
-"""What holds in the environment of probes: one agent, and two tools that change nothing."""
+"""What holds in the environment of probes: one agent, two tools that change nothing, one command that says again."""
 
 import sys
 from functools import cache
@@ -18,6 +18,12 @@ AGENT: Final = "probe"
 TOOL: Final = "read"
 """It reads one file of the agent's own folder, which nothing writes to: the call ends, and changes nothing."""
 
+COMMAND_TOOL: Final = "exec"
+COMMAND: Final = "cat"
+"""The one command that may run: it says again what it is told, and ends with its input."""
+EXEC: Final = {"security": "allowlist", "ask": "off"}
+APPROVALS: Final = {"agents": {AGENT: {"allowlist": [{"pattern": f"/**/{COMMAND}"}]}}}
+
 SOURCE: Final = "probe"
 MCP_TOOL: Final = f"{SOURCE}__echo"
 SERVER: Final = str(Path(__file__).with_name("probe_server.py"))
@@ -27,11 +33,20 @@ TEXT: Final = {"type": "object", "properties": {"text": {"type": "string"}}, "ad
 @cache
 def probe_snapshot() -> Snapshot:
     """Build it; it is the same in every process, so that a call may be queued in one and run in another."""
+    builtin = [ToolEntry(name, params=BUILTINS[name].definition.parameters) for name in (TOOL, COMMAND_TOOL, "process")]
     tools = [
-        ToolEntry(TOOL, params=BUILTINS[TOOL].definition.parameters),
+        *builtin,
         ToolEntry(MCP_TOOL, params=TEXT, executor={"kind": "mcp", "source": SOURCE, "tool": "echo"}),
     ]
-    return build_snapshot(SnapshotSource(environment=PROBES, tools=tools, agents=[AgentSource(AGENT)]))
+    return build_snapshot(
+        SnapshotSource(
+            environment=PROBES,
+            tools=tools,
+            agents=[AgentSource(AGENT)],
+            settings={"exec": EXEC},
+            exec_approvals=APPROVALS,
+        )
+    )
 
 
 def probe_connection(source: str) -> Connection:

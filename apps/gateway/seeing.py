@@ -3,6 +3,7 @@
 from apps.accounts.access import Permission
 from apps.approvals.models import Approval
 from apps.gateway.tokens import TokenGrant
+from apps.registry.probing import PROBES
 
 
 def may_list(grant: TokenGrant, approval: Approval) -> bool:
@@ -26,6 +27,7 @@ def _asks(grant: TokenGrant) -> bool:
 
 
 def _is_within(grant: TokenGrant, approval: Approval) -> bool:
-    if grant.environment not in {"", approval.environment.slug}:
+    slug = approval.environment.slug
+    if grant.environment != slug and (grant.environment or slug == PROBES):  # what probes ask is nobody else's
         return False
     return not grant.agents or approval.agent in grant.agents

@@ -20,6 +20,7 @@ from apps.approvals.states import State as ApprovalState
 from apps.notifications.models import Delivery, Preference, Reminder, Subscription, Webhook
 from apps.notifications.people import is_quiet
 from apps.notifications.places import Place, email_place, push_place, webhook_place
+from apps.registry.probing import PROBES
 
 SHARES: Final = (0.5, 0.65, 0.8)
 """Shares of a request's time after which the first, second and third channel is taken."""
@@ -44,7 +45,7 @@ def is_high_risk(approval: Approval) -> bool:
 def _due(at: datetime) -> Iterator[UUID]:
     waiting = Approval.objects.filter(state=ApprovalState.REQUESTED, frozen_at=None, expires_at__gt=at)
     wanted = ("pk", "requested_at", "expires_at", "frozen_at", "stood_still", "escalated_at", "reminder__step")
-    for approval in waiting.select_related("reminder").only(*wanted):
+    for approval in waiting.exclude(environment__slug=PROBES).select_related("reminder").only(*wanted):
         reminder = getattr(approval, "reminder", None)
         if _step(approval, at) > (0 if reminder is None else reminder.step):
             yield approval.pk

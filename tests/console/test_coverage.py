@@ -13,7 +13,7 @@ from django.utils import timezone
 from apps.console.coverage import NAMES
 from apps.firewall.identifiers import new_id, show_id
 from apps.gateway.coverage import DOORS, STALE
-from apps.gateway.doors import UNPROBED, doors
+from apps.gateway.doors import doors
 from apps.gateway.models import DoorProbe
 from apps.registry.probing import PROBES
 from openclaw_admin.health import PARTS
@@ -38,7 +38,7 @@ def _probe(door: str, state: str, **fields: Any) -> None:
 
 
 def test_every_door_has_its_words() -> None:
-    assert set(NAMES) == {*DOORS, *UNPROBED}
+    assert set(NAMES) == set(DOORS)
 
 
 def test_nothing_was_tried_yet(client_of: ClientOf, auditor: Any, environment: Any) -> None:

@@ -1,24 +1,30 @@
 """Each way to run a call is tried and proved to be on record; the probes leave nothing else behind."""
 
+import asyncio
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
 from apps.accounts.models import ApiToken
-from apps.audit.proofs import call_proof
+from apps.approvals.models import Approval
+from apps.audit.proofs import APPROVAL, COMMAND, call_proof
 from apps.audit.selectors import call_record
-from apps.firewall.identifiers import new_id
+from apps.firewall.identifiers import new_id, read_id
 from apps.gateway import coverage
-from apps.gateway.coverage import DOORS, probes_begin, probes_run
+from apps.gateway.coverage import DOORS, ProbeError, probes_begin, probes_run
 from apps.gateway.lifecycle import gateway
-from apps.gateway.models import DoorProbe
+from apps.gateway.models import BackgroundCommand, DoorProbe
+from apps.gateway.seeing import may_list, may_see
 from apps.gateway.wiring import live_snapshots
 from apps.openclaw_gateways.models import OpenClawGateway
 from apps.registry.probing import PROBES
 from apps.registry.selectors import environments
+from apps.sessions.models import Session
 from tests import database
 from tests.gateway.server import Server
+
+ENDS = {"rpc": ("approval_asked", "approval_answered"), "background": ("call_intent", "command_ended")}
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -40,15 +46,12 @@ def _probe(server: Server) -> dict[str, DoorProbe]:
 def test_every_door_is_proved_to_be_on_record(server: Server) -> None:
     found = _probe(server)
     assert {door: (row.state, row.reason) for door, row in found.items()} == dict.fromkeys(DOORS, ("recorded", ""))
-    for row in found.values():
+    for door, row in found.items():
         assert row.call_id is not None
         record = call_record(row.call_id)
         assert record is not None
-        assert (record.environment, record.entries[0].kind, record.entries[-1].kind) == (
-            PROBES,
-            "call_intent",
-            "call_outcome",
-        )
+        ends = ENDS.get(door, ("call_intent", "call_outcome"))
+        assert (record.environment, record.entries[0].kind, record.entries[-1].kind) == (PROBES, *ends)
         assert (row.chain_id, row.seq) == (record.entries[-1].chain_id, record.entries[-1].seq)
 
 
@@ -56,6 +59,9 @@ def test_probes_leave_no_token_and_no_environment_to_choose(server: Server) -> N
     _probe(server)
     assert not ApiToken.objects.exists()
     assert not OpenClawGateway.objects.exists()
+    assert not Approval.objects.exists()
+    assert not Session.objects.exists()
+    assert not BackgroundCommand.objects.exists()
     assert PROBES not in [each.slug for each in environments()]
 
 
@@ -75,6 +81,37 @@ def test_a_call_that_is_not_on_record_is_told(server: Server, monkeypatch: pytes
     monkeypatch.setattr(coverage, "ANSWER_S", 0.5)
     row = _probe(server)["calls"]
     assert (row.state, row.reason) == ("missing", "intent, outcome")
+
+
+def test_a_command_whose_end_is_not_on_record_is_told(server: Server) -> None:
+    call_id = _probe(server)["calls"].call_id
+    assert call_id is not None
+    assert call_proof(call_id, COMMAND).missing == ("end",)
+    assert call_proof(call_id, APPROVAL).missing == ("request", "decision")
+
+
+def test_nobody_else_is_told_what_a_probe_asks(
+    server: Server, token: Any, monkeypatch: pytest.MonkeyPatch, admin: Any
+) -> None:
+    _, secret = token("approvals_read", by=admin)
+    listed: list[Any] = []
+    heard: list[str] = []
+
+    async def looked_at(probing: coverage.Probing) -> Any:
+        wanted = {"agentId": "probe", "command": "cat", "twoPhase": True}
+        asked = await probing.post("/api/v1/rpc/exec.approval.request", wanted)
+        with server.client(secret) as client:
+            answer = await asyncio.to_thread(client.post, "/api/v1/rpc/exec.approval.list", json={})
+        listed.append(answer.json())
+        grant = await gateway().tokens.find(secret.encode())
+        approval = await gateway().requests.now(read_id("ap", asked["approvalId"]))
+        assert approval is not None
+        heard.extend(name for name in ("list", "see") if {"list": may_list, "see": may_see}[name](grant, approval))
+        raise ProbeError("looked at")
+
+    monkeypatch.setattr(coverage, "DOORS", {"rpc": looked_at})
+    row = _probe(server)["rpc"]
+    assert (row.reason, listed, heard) == ("looked at", [{"approvals": []}], [])
 
 
 def test_a_changed_entry_is_told(server: Server) -> None:

@@ -13,6 +13,7 @@ from apps.accounts.access import Permission, may
 from apps.accounts.errors import TokenInvalidError
 from apps.accounts.models import ApiToken
 from apps.approvals.access import approval_access, approval_seen
+from apps.approvals.answering import environment_asking
 from apps.approvals.errors import ApprovalNotFoundError
 from apps.approvals.models import Approval
 from apps.approvals.selectors import approval_of_given_id, approvals_pending
@@ -169,9 +170,7 @@ async def list_pending(asking: Asking, params: Params) -> dict[str, Any]:  # noq
 
 def _list(grant: TokenGrant) -> list[dict[str, Any]]:
     principal = _principal(grant)
-    pending = approvals_pending()
-    if grant.environment:
-        pending = pending.filter(environment__slug=grant.environment)
+    pending = approvals_pending(environment_asking(grant.environment) if grant.environment else None)
     if grant.agents:
         pending = pending.filter(agent__in=grant.agents)
     if not may(principal, Permission.APPROVALS_READ):
