@@ -14,6 +14,7 @@ from apps.firewall.engine.policy import Policy
 from apps.firewall.engine.snapshot import Snapshot, build_snapshot
 from apps.firewall.engine.source import AgentSource, SnapshotSource, ToolEntry
 from apps.firewall.tools.catalog import BUILTINS
+from apps.policies.services import document_import, publish
 from tests.gateway.server import Holder, Server
 
 LISTED = {"agents": {"*": {"allowlist": [{"pattern": "/**/sleep"}, {"pattern": "/**/echo"}]}}}
@@ -37,6 +38,12 @@ def snapshot_with(
             exec_approvals=approvals,
         )
     )
+
+
+def publish_first(environment: Any, document: str) -> None:
+    """Make a document the first publication of an environment."""
+    document_import(environment, document, by=None)
+    publish(environment, by=None, message="the beginning", expected_live="")
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from apps.accounts.secret_links import hash_secret
 from apps.approvals.models import Approval
 from apps.approvals.states import DECISION_OF, State
 from apps.audit.models import Content, Entry
-from apps.policies.services import document_import, publish
+from tests.gateway.conftest import publish_first
 from tests.gateway.processes import until
 from tests.gateway.test_decisions import Token
 from tests.gateway.test_sudden_death import server_process
@@ -126,8 +126,7 @@ def token_of(user: Any) -> str:
 @pytest.fixture
 def agent_secret(transactional_db: None, environment: Any, token: Token, tmp_path: Path, settings: Any) -> str:
     settings.VAR_DIR = tmp_path / "var"
-    document_import(environment, DOCUMENT, by=None)
-    publish(environment, by=None, message="the beginning", expected_live="")
+    publish_first(environment, DOCUMENT)
     return token("calls_make")[1]
 
 

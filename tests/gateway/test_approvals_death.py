@@ -15,7 +15,7 @@ from apps.approvals.models import Approval
 from apps.approvals.services import approval_resolve
 from apps.approvals.states import State
 from apps.audit.models import Entry
-from apps.policies.services import document_import, publish
+from tests.gateway.conftest import publish_first
 from tests.gateway.processes import Installation, end, until
 from tests.gateway.test_approval_races import DOCUMENT
 from tests.gateway.test_decisions import Token
@@ -24,8 +24,7 @@ from tests.gateway.test_decisions import Token
 @pytest.fixture
 def secret(transactional_db: None, environment: Any, token: Token, tmp_path: Path, settings: Any) -> str:
     settings.VAR_DIR = tmp_path / "var"
-    document_import(environment, DOCUMENT, by=None)
-    publish(environment, by=None, message="the beginning", expected_live="")
+    publish_first(environment, DOCUMENT)
     return token("calls_make", "approvals_read")[1]
 
 

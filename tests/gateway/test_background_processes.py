@@ -15,7 +15,7 @@ from apps.audit.services import sweep_orphans
 from apps.firewall.identifiers import read_id
 from apps.gateway.background.settling import commands_settle
 from apps.gateway.models import BackgroundCommand, CommandInput
-from apps.policies.services import document_import, publish
+from tests.gateway.conftest import publish_first
 from tests.gateway.processes import Installation, until
 from tests.gateway.test_background import SESSION, alive, has_ended
 from tests.gateway.test_decisions import Token
@@ -27,8 +27,7 @@ pytestmark = [pytest.mark.unhurried, pytest.mark.django_db(transaction=True)]
 @pytest.fixture
 def secret(environment: Any, token: Token, tmp_path: Path, settings: Any) -> str:
     settings.VAR_DIR = tmp_path / "var"
-    document_import(environment, DOCUMENT, by=None)
-    publish(environment, by=None, message="the beginning", expected_live="")
+    publish_first(environment, DOCUMENT)
     return token("calls_make")[1]
 
 

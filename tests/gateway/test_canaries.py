@@ -20,10 +20,10 @@ from apps.audit.filters import EntryFilters
 from apps.audit.models import Entry
 from apps.audit.services import entries_record
 from apps.firewall.identifiers import new_id, show_id
-from apps.policies.services import document_import, publish
 from tests import database
 from tests.audit.drafts import denial, outcome
 from tests.gateway.canaries import SHAPES, Canary, canaries, found_in
+from tests.gateway.conftest import publish_first
 from tests.gateway.processes import Installation, until
 from tests.gateway.test_decisions import Token
 
@@ -44,8 +44,7 @@ DOCUMENT = json.dumps(
 @pytest.fixture
 def secrets(transactional_db: None, environment: Any, token: Token, tmp_path: Path, settings: Any) -> dict[str, str]:
     settings.VAR_DIR = tmp_path / "var"
-    document_import(environment, DOCUMENT, by=None)
-    publish(environment, by=None, message="the beginning", expected_live="")
+    publish_first(environment, DOCUMENT)
     return {
         "agent": token("calls_make")[1],
         "operator": token("approvals_read", "approvals_resolve", name="answers")[1],

@@ -55,18 +55,23 @@ def files_with(folder: Path, canary: str) -> list[str]:
 
 @pytest.fixture
 def quoted(transactional_db: None, fresh_environment: None) -> Approval:
-    return quote()
-
-
-def quote() -> Approval:
-    """Write calls of one subject that leave the canary wherever something of a call is kept."""
-    environment = environment_default()
+    """Calls of one subject that left the canary wherever something of a call is kept; returns their request."""
     call_id = new_id()
     entry_record(intent(call_id, params={"command": CANARY}, changes={"hooks": CANARY}))
     entry_record(outcome(call_id, result={"text": CANARY}, error={"message": CANARY}))
     entry_record(denial(params={CANARY: CANARY}))
-    session = Session.objects.create(
-        environment=environment,
+    session = quoting_session()
+    quoting_command(session)
+    approval = quoting_request(session)
+    Grant.objects.create(
+        environment=approval.environment, tool="exec", pattern=CANARY, shown=CANARY, created_at=now(), approval=approval
+    )
+    return approval
+
+
+def quoting_session() -> Session:
+    return Session.objects.create(
+        environment=environment_default(),
         agent="bot",
         key="agent:bot:main",
         **SUBJECT,
@@ -75,9 +80,12 @@ def quote() -> Approval:
         loops={"x": CANARY},
         end_reason=CANARY,
     )
+
+
+def quoting_command(session: Session) -> None:
     BackgroundCommand.objects.create(
         pk=new_id(),
-        environment=environment,
+        environment=session.environment,
         session=session,
         family=session.key,
         agent="bot",
@@ -94,8 +102,11 @@ def quote() -> Approval:
         started_at=now(),
         ended_at=now(),
     )
-    approval = Approval.objects.create(
-        environment=environment,
+
+
+def quoting_request(session: Session) -> Approval:
+    return Approval.objects.create(
+        environment=session.environment,
         kind="exec",
         call_id=new_id(),
         agent="bot",
@@ -115,10 +126,6 @@ def quote() -> Approval:
         decided_at=now(),
         sealed_action=CANARY.encode(),
     )
-    Grant.objects.create(
-        environment=environment, tool="exec", pattern=CANARY, shown=CANARY, created_at=now(), approval=approval
-    )
-    return approval
 
 
 @pytest.fixture

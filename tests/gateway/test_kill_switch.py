@@ -11,8 +11,7 @@ from apps.approvals.services import approval_resolve
 from apps.halts.models import Halt
 from apps.halts.selectors import processes
 from apps.halts.services import halt_ask, halt_lift, halt_place
-from apps.policies.services import document_import, publish
-from tests.gateway.conftest import call
+from tests.gateway.conftest import call, publish_first
 from tests.gateway.server import Server
 from tests.gateway.test_calls import kinds, sleeping
 from tests.gateway.test_decisions import Token, eventually
@@ -110,8 +109,7 @@ def test_on_the_way_back_a_call_that_never_asked_waits_for_a_person(
 
 
 def test_every_process_hears_of_it_and_says_so(transactional_db: None, environment: Any, token: Token) -> None:
-    document_import(environment, '{"agents": {"entries": {"bot": {}}}}', by=None)
-    publish(environment, by=None, message="one", expected_live="")
+    publish_first(environment, '{"agents": {"entries": {"bot": {}}}}')
     headers = {"Authorization": f"Bearer {token('calls_make')[1]}"}
     with ExitStack() as stack:
         urls = [stack.enter_context(server_process())[1] for _ in range(2)]
@@ -127,8 +125,7 @@ def test_every_process_hears_of_it_and_says_so(transactional_db: None, environme
 def test_a_process_that_starts_later_holds_to_it_from_its_first_call(
     transactional_db: None, environment: Any, token: Token
 ) -> None:
-    document_import(environment, '{"agents": {"entries": {"bot": {}}}}', by=None)
-    publish(environment, by=None, message="one", expected_live="")
+    publish_first(environment, '{"agents": {"entries": {"bot": {}}}}')
     stop(environment, "tool", "read")
     headers = {"Authorization": f"Bearer {token('calls_make')[1]}"}
     with server_process() as (_, url), httpx.Client(base_url=url, headers=headers, timeout=20) as client:

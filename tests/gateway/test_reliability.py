@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from apps.audit.verification import verify_chains
-from apps.policies.services import document_import, publish
 from bench.__main__ import rewrite
 from tests.gateway.accounts_of_tools import LOST, Account, Storm
+from tests.gateway.conftest import publish_first
 from tests.gateway.processes import Installation
 from tests.gateway.test_decisions import Token
 
@@ -23,8 +23,7 @@ BEGIN = "<!-- figures: written by make test-all -->"
 @pytest.fixture
 def secret(transactional_db: None, environment: Any, token: Token, tmp_path: Path, settings: Any) -> str:
     settings.VAR_DIR = tmp_path / "var"
-    document_import(environment, DOCUMENT, by=None)
-    publish(environment, by=None, message="the beginning", expected_live="")
+    publish_first(environment, DOCUMENT)
     return token("calls_make")[1]
 
 

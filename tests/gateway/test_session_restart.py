@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from apps.policies.services import document_import, publish
 from apps.sessions.models import Session
+from tests.gateway.conftest import publish_first
 from tests.gateway.test_decisions import Token
 from tests.gateway.test_sessions import code_of, read
 from tests.gateway.test_sudden_death import server_process
@@ -29,8 +29,7 @@ def secret_in(transactional_db: None, environment: Any, token: Token) -> Callabl
     def make(release: str) -> str:
         environment.dialect = release
         environment.save(update_fields=["dialect"])
-        document_import(environment, DOCUMENTS[release], by=None)
-        publish(environment, by=None, message="loops", expected_live="")
+        publish_first(environment, DOCUMENTS[release])
         return token("calls_make")[1]
 
     return make

@@ -18,9 +18,8 @@ from django.db import connection
 from django.utils import timezone
 
 from apps.audit.services import sweep_orphans
-from apps.policies.services import document_import, publish
 from tests import database
-from tests.gateway.conftest import call
+from tests.gateway.conftest import call, publish_first
 from tests.gateway.test_calls import kinds, sleeping
 from tests.gateway.test_decisions import Token, eventually
 from tests.ports import free_port
@@ -68,8 +67,7 @@ def _answers(url: str) -> bool:
 
 @pytest.fixture
 def secret(transactional_db: None, environment: Any, token: Token) -> str:
-    document_import(environment, DOCUMENT, by=None)
-    publish(environment, by=None, message="the beginning", expected_live="")
+    publish_first(environment, DOCUMENT)
     return token("calls_make")[1]
 
 

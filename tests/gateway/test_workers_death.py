@@ -17,7 +17,7 @@ from django.db import connection
 
 from apps.firewall.identifiers import read_id
 from apps.gateway.models import AsyncCall
-from apps.policies.services import document_import, publish
+from tests.gateway.conftest import publish_first
 from tests.gateway.processes import Installation, end, until
 from tests.gateway.test_calls import kinds
 from tests.gateway.test_decisions import Token
@@ -29,8 +29,7 @@ ENDED = {"completed", "failed", "unknown"}
 @pytest.fixture
 def secret(transactional_db: None, environment: Any, token: Token, tmp_path: Path, settings: Any) -> str:
     settings.VAR_DIR = tmp_path / "var"
-    document_import(environment, DOCUMENT, by=None)
-    publish(environment, by=None, message="the beginning", expected_live="")
+    publish_first(environment, DOCUMENT)
     return token("calls_make")[1]
 
 
