@@ -22,10 +22,9 @@ from apps.audit.verification_runs import verification_due, verification_start, v
 from apps.audit.witnesses import witness_tell, witnesses_due
 
 FOLLOW_S = 1.5
+SEND_S = 1.0
 
 log = structlog.get_logger(__name__)
-
-SEND_S = 1.0
 
 
 def _enqueue(task: "Task[..., Any]", *given: str) -> None:

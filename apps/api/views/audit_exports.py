@@ -1,6 +1,7 @@
 """Files of the ledger for programs: ask for one, see how far it is, take it, end it."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -109,13 +110,7 @@ class AuditExportFile(APIView):
     )
     def get(self, request: Request, export_id: UUID) -> Any:
         export = export_access(principal_of(request), export_id)
-        return FileResponse(
-            export_path(export).open("rb"),
-            as_attachment=True,
-            filename=name_of(export),
-            content_type=FORMATS[export.format].media_type,
-            headers={"Cache-Control": "no-store"},
-        )
+        return _taken(export_path(export), name_of(export), FORMATS[export.format].media_type)
 
 
 class AuditExportManifest(APIView):
@@ -128,10 +123,14 @@ class AuditExportManifest(APIView):
     )
     def get(self, request: Request, export_id: UUID) -> Any:
         export = export_access(principal_of(request), export_id)
-        return FileResponse(
-            manifest_path(export_path(export)).open("rb"),
-            as_attachment=True,
-            filename=name_of(export, suffix=".manifest.json"),
-            content_type="application/json",
-            headers={"Cache-Control": "no-store"},
-        )
+        return _taken(manifest_path(export_path(export)), name_of(export, suffix=".manifest.json"), "application/json")
+
+
+def _taken(path: Path, name: str, media_type: str) -> FileResponse:
+    return FileResponse(
+        path.open("rb"),
+        as_attachment=True,
+        filename=name,
+        content_type=media_type,
+        headers={"Cache-Control": "no-store"},
+    )
