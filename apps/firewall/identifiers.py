@@ -54,3 +54,8 @@ def trace_parent(trace_id: str) -> str:
     Source: W3C Trace Context, version 00.
     """
     return f"00-{trace_id}-{os.urandom(8).hex()}-01"
+
+
+def trace_headers(trace_id: str) -> dict[str, str]:
+    """Give the header that carries a trace on in a request; none where nothing is known of a trace."""
+    return {"traceparent": trace_parent(trace_id)} if trace_id else {}

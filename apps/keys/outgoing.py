@@ -4,6 +4,7 @@ import time
 
 from django.conf import settings
 
+from apps.firewall.identifiers import trace_headers
 from apps.firewall.tools.connections import AddressRules
 from apps.firewall.tools.connector.urls import read_target, sent_path
 from apps.firewall.tools.signing import Signed, Signing, signature_headers
@@ -20,13 +21,16 @@ def outgoing_rules() -> AddressRules:
     )
 
 
-def outgoing_headers(url: str, body: bytes, *, shown_id: str, secret: str, attempt: int) -> dict[str, str]:
+def outgoing_headers(
+    url: str, body: bytes, *, shown_id: str, secret: str, attempt: int, trace_id: str = ""
+) -> dict[str, str]:
     """Sign a JSON post: with the shared key of whoever hears it, or else with the key of this installation.
 
     Args:
         shown_id: of what is told, such as `call_…`.
         secret: empty where no key is shared.
         attempt: its number, from 1.
+        trace_id: of the trace that the call belongs to of which is told; it goes on over there.
     """
     signing = (
         Signing(algorithm="hmac-sha256", key=secret)
@@ -41,5 +45,5 @@ def outgoing_headers(url: str, body: bytes, *, shown_id: str, secret: str, attem
         call_id=shown_id,
         body=body,
     )
-    plain = {"Content-Type": "application/json", "OpenClaw-Attempt": str(attempt)}
+    plain = {"Content-Type": "application/json", "OpenClaw-Attempt": str(attempt)} | trace_headers(trace_id)
     return plain | signature_headers(signing, signed)

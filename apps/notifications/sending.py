@@ -127,7 +127,12 @@ def _webhook(delivery: Delivery, at: datetime) -> Heard:
         return Heard(error_code="webhook_removed", message="the webhook was removed or switched off", is_gone=True)
     body = json.dumps(told_to_programs(delivery.approval, at)).encode()
     headers = outgoing_headers(
-        row.url, body, shown_id=delivery.shown_id, secret=webhook_secret(row), attempt=delivery.attempts
+        row.url,
+        body,
+        shown_id=delivery.shown_id,
+        secret=webhook_secret(row),
+        attempt=delivery.attempts,
+        trace_id="" if delivery.approval is None else delivery.approval.trace_id,
     )
     return _post(row.url, body, headers)
 

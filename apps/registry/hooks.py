@@ -175,7 +175,13 @@ async def target_ask(
             answer = await workers.ask(key, target, name, event_json(event))
         else:
             answer = await ask_webhook(
-                target, name, event_json(event), call_id=event.call_id, time_limit_ms=limit_ms, resolve=resolve
+                target,
+                name,
+                event_json(event),
+                call_id=event.call_id,
+                time_limit_ms=limit_ms,
+                trace_id=event.facts.get("trace.id", ""),
+                resolve=resolve,
             )
     except HookFailedError as exc:
         raise failure_without_secrets(exc, secrets) from None

@@ -2,6 +2,7 @@
 
 import hmac
 import json
+import re
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -24,6 +25,7 @@ from tests.gateway.test_decisions import eventually
 from tests.receiver import Receiver
 
 SECRET = "a shared key of a test"
+TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 
 
 def told(server: Server, agent: httpx.Client, receiver: Receiver, **callback: str) -> str:
@@ -83,6 +85,20 @@ def test_the_end_is_told_and_signed_with_the_installations_key(
     assert isinstance(key, Ed25519PublicKey)
     text, value = signature(headers, receiver, body)
     key.verify(value, text)
+
+
+def test_the_trace_of_the_call_goes_on_with_each_attempt(
+    server: Server, agent: httpx.Client, receiver: Receiver
+) -> None:
+    agent.headers["traceparent"] = f"00-{TRACE}-{'1' * 16}-01"
+    receiver.statuses = [500]
+    shown_id = told(server, agent, receiver)
+    assert eventually(lambda: len(attempts(shown_id)) == 1)
+    due_now(server)
+    assert eventually(lambda: row(shown_id).callback == "delivered")
+    parents = [headers["traceparent"] for _, headers, _ in receiver.heard]
+    assert len(set(parents)) == 2
+    assert all(re.fullmatch(f"00-{TRACE}-[0-9a-f]{{16}}-01", each) for each in parents)
 
 
 def test_a_shared_key_signs_instead(server: Server, agent: httpx.Client, receiver: Receiver) -> None:

@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import json
+import re
 import subprocess
 import sys
 import threading
@@ -10,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import httpx
 import pytest
@@ -34,6 +35,7 @@ from tests.gateway.test_decisions import eventually
 
 PACKAGE = Path(__file__).parents[2] / "docs" / "examples" / "hooks" / "package"
 KEY = "a-key-that-both-sides-know"
+TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 
 
 @pytest.fixture
@@ -193,9 +195,11 @@ class Answering(BaseHTTPRequestHandler):
     """Answers as the path says: `/block`, `/unsigned`, `/slow`, `/huge`, else lets the call pass."""
 
     released = threading.Event()
+    traces: ClassVar[list[tuple[str, str]]] = []
 
     def do_POST(self) -> None:
         request = self.rfile.read(int(self.headers["Content-Length"]))
+        self.traces.append((self.path, self.headers["traceparent"]))
         body = {"/block": b'{"block": true}', "/huge": b'"' + b"x" * 2_000_000 + b'"'}.get(self.path, b"{}")
         if self.path == "/slow":
             self.released.wait(30)
@@ -223,6 +227,7 @@ class Answering(BaseHTTPRequestHandler):
 @contextmanager
 def hook_server() -> Iterator[str]:
     Answering.released.clear()
+    Answering.traces.clear()
     server = ThreadingHTTPServer(("127.0.0.1", 0), Answering)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
@@ -258,6 +263,18 @@ def test_a_webhook_decides_only_with_a_whole_signed_answer_in_time(
 
     assert (answer["status"], answer["error"]["code"]) == ("denied", code)
     assert [each for each, _ in failures(hook)] == ([kind] if kind else [])
+
+
+def test_the_trace_of_a_call_goes_on_to_webhooks_before_and_after_it(add: Hooking, agent: httpx.Client) -> None:
+    agent.headers["traceparent"] = f"00-{TRACE}-{'1' * 16}-01"
+    with hook_server() as url:
+        add(**webhook(url + "/before"))
+        add(name="after", event="after_tool_call", **webhook(url + "/after"))
+        assert echo(agent, "plain")["status"] == "completed"
+        assert eventually(lambda: len(Answering.traces) == 2)
+
+    assert [path for path, _ in Answering.traces] == ["/before", "/after"]
+    assert all(re.fullmatch(f"00-{TRACE}-[0-9a-f]{{16}}-01", parent) for _, parent in Answering.traces)
 
 
 def test_a_webhook_that_says_nothing_against_it_lets_a_call_pass(add: Hooking, agent: httpx.Client) -> None:

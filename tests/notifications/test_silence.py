@@ -2,6 +2,7 @@
 
 import hmac
 import json
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -31,6 +32,7 @@ from tests.receiver import Receiver
 Ask = Callable[..., Approval]
 pytestmark = pytest.mark.django_db
 SECRET = "a shared key of a test"
+TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 
 
 def after(seconds: float) -> Any:
@@ -123,6 +125,16 @@ def test_the_webhook_is_signed_and_holds_no_command(ask: Ask, everything: Browse
     told = json.loads(body)
     assert (told["event"], told["approval"]["id"]) == ("approval.waiting", approval.shown_id)
     assert "curl" not in body.decode()
+
+
+def test_the_webhook_carries_the_trace_of_the_call_on(
+    draft_for: Callable[..., Any], environment: Any, receiver: Receiver
+) -> None:
+    webhook_add(environment, name="pager", url=f"{receiver.origin}/pager")
+    approval_request(draft_for(trace_id=TRACE), at=NOON, timeout_s=3600)
+    work(after(1800))
+    ((_, headers, _),) = receiver.heard
+    assert re.fullmatch(f"00-{TRACE}-[0-9a-f]{{16}}-01", headers["traceparent"])
 
 
 def test_what_failed_is_tried_again_and_in_the_end_given_up(

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, Final
 
-from apps.firewall.identifiers import trace_parent
+from apps.firewall.identifiers import trace_headers
 from apps.firewall.tools.connections import Connection
 from apps.firewall.tools.connector import Answer, Connector, ConnectorError, Resolve, system_resolve
 from apps.firewall.tools.connector.urls import read_target, sent_path
@@ -63,9 +63,7 @@ async def run_http_tool(
     """
     body = _body(definition, params, call_id)
     try:
-        headers = signed_headers(executor.url, connection, body, call_id)
-        if trace_id:
-            headers["traceparent"] = trace_parent(trace_id)
+        headers = signed_headers(executor.url, connection, body, call_id) | trace_headers(trace_id)
         limit_ms = min(timeout_ms or TIME_LIMIT_MS, TIME_CEILING_MS)
         answer = await Connector.of(connection, resolve).post(
             executor.url, body, headers=headers, time_limit_s=limit_ms / 1000

@@ -3,9 +3,11 @@
 import asyncio
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from apps.firewall.tools.connections import Connection
+from apps.firewall.identifiers import trace_headers
+from apps.firewall.tools.connections import Connection, Secrets
 from apps.firewall.tools.definition import Definition, JsonObject
 from apps.firewall.tools.executors import McpExecutor
 from apps.firewall.tools.mcp.errors import McpError, McpRefusedError
@@ -31,6 +33,7 @@ async def run_mcp_tool(
     timeout_ms: int | None = None,
     sessions: McpSessions | None = None,
     owner: Owner = NOBODY,
+    trace_id: str = "",
 ) -> ToolOutcome:
     """Call a tool on its server, and say in every case what became of it.
 
@@ -39,6 +42,7 @@ async def run_mcp_tool(
         timeout_ms: for the answer; opening the connection has a bound of its own.
         sessions: kept connections, of which servers that are processes are lent one.
         owner: whose connections these are.
+        trace_id: of the trace that the call belongs to; each request to an address carries it on.
     Returns:
         `completed` with the result; `failed` with its cause; `unknown` when the server took the call and nobody knows
         what it did.
@@ -47,7 +51,7 @@ async def run_mcp_tool(
     """
     timeout_s = (timeout_ms or definition.timeout_ms or DEFAULT_TIMEOUT_MS) / 1000
     try:
-        async with _client(connection, sessions, owner) as client:
+        async with _client(connection, sessions, owner, trace_id) as client:
             return await _call(client, executor, definition, params, timeout_s, sessions)
     except McpError as exc:  # it could not be opened, so nothing was asked
         return failed(exc.code, str(exc))
@@ -79,9 +83,10 @@ async def _call(
 
 
 def _client(
-    connection: Connection, sessions: McpSessions | None, owner: Owner
+    connection: Connection, sessions: McpSessions | None, owner: Owner, trace_id: str
 ) -> AbstractAsyncContextManager["McpClient"]:
     start_s = start_limit_s(connection)
     if sessions is not None and connection.kind in KEPT:
         return sessions.client(owner, connection, timeout_s=start_s)
-    return opened(connection, timeout_s=start_s)
+    headers = Secrets({**connection.headers, **trace_headers(trace_id)})
+    return opened(replace(connection, headers=headers), timeout_s=start_s)

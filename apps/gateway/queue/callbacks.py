@@ -55,6 +55,7 @@ class Message:
     number: int
     to: Deferral
     body: bytes
+    trace_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +90,8 @@ def callback_claim(call_id: UUID, at: datetime) -> Message | None:
         row.callback_attempts += 1
         row.callback_due_at = at + LEASE
         row.save(update_fields=["callback_attempts", "callback_due_at"])
-        return Message(call_id=row.pk, number=row.callback_attempts, to=to, body=_body(row))
+        number = row.callback_attempts
+        return Message(call_id=row.pk, number=number, to=to, body=_body(row), trace_id=row.trace_id)
 
 
 def _body(row: AsyncCall) -> bytes:
@@ -143,6 +145,7 @@ async def send(message: Message) -> Heard:
                 shown_id=show_id("call", message.call_id),
                 secret=message.to.callback_secret,
                 attempt=message.number,
+                trace_id=message.trace_id,
             ),
             time_limit_s=TIME_LIMIT_S,
             limit_bytes=ANSWER_LIMIT_BYTES,

@@ -46,6 +46,7 @@ class McpRunner:
                 timeout_ms=definition.timeout_ms,
                 sessions=self._sessions,
                 owner=Owner.of(action.environment, action.agent, action.context.get("session_key")),
+                trace_id=action.trace_id,
             )
 
         return await over_connection(self._connections, action.environment, executor.source, perform)

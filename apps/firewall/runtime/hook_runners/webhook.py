@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Final
 
+from apps.firewall.identifiers import trace_headers
 from apps.firewall.runtime.hook_runners.wire import EventName
 from apps.firewall.runtime.hooks.handlers import FailureKind, HookFailedError
 from apps.firewall.tools.answer_signing import AnswerUnprovenError, SignedAnswer, check_answer
@@ -44,17 +45,20 @@ async def ask_webhook(
     *,
     call_id: str,
     time_limit_ms: int,
+    trace_id: str = "",
     resolve: Resolve = system_resolve,
 ) -> Any:
     """Send an event to a server and return what it answers; an empty answer is None.
 
+    Args:
+        trace_id: of the trace that the call belongs to; it goes on at the server.
     Raises:
         HookFailedError.
     """
     connection = webhook.connection
     body = json.dumps({"event": event, **payload}, separators=(",", ":")).encode()
     try:
-        headers = signed_headers(connection.url, connection, body, call_id)
+        headers = signed_headers(connection.url, connection, body, call_id) | trace_headers(trace_id)
         answer = await Connector.of(connection, resolve).post(
             connection.url,
             body,

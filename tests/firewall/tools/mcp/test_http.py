@@ -1,5 +1,6 @@
 """MCP servers behind addresses: real sockets of this machine, opened by the connector only."""
 
+import re
 import socket
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -19,6 +20,7 @@ from tests.firewall.tools.mcp.web import WebServer
 
 pytestmark = pytest.mark.unhurried
 
+TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 Serve = Callable[..., Awaitable[Connection]]
 
 
@@ -70,6 +72,20 @@ async def test_the_token_goes_with_each_request(serve: Serve) -> None:
     connection = await serve(token="t0ken", headers=Secrets({"Authorization": "Bearer t0ken"}))
 
     assert (await look_mcp(connection)).failure is None
+
+
+async def test_each_request_of_a_call_carries_its_trace_on() -> None:
+    server = WebServer()
+    connection = to(await server.start())
+    try:
+        executor, definition = McpExecutor(source="web", tool="echo"), Definition(name="web__echo")
+        outcome = await run_mcp_tool(executor, definition, {}, connection=connection, trace_id=TRACE)
+    finally:
+        await server.stop()
+
+    assert outcome.error is None
+    assert {"initialize", "tools/call"} <= server.traces.keys()
+    assert all(re.fullmatch(f"00-{TRACE}-[0-9a-f]{{16}}-01", each) for each in server.traces.values())
 
 
 async def test_a_refused_token_is_told_by_its_status(serve: Serve) -> None:

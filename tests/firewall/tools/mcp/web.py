@@ -98,6 +98,7 @@ class WebServer:
         self.answer = answer
         self.token = token
         self.seen: list[str] = []
+        self.traces: dict[str, str] = {}
         self._server: asyncio.Server | None = None
 
     async def start(self) -> int:
@@ -128,6 +129,7 @@ class WebServer:
     ) -> None:
         asked = message.get("method", method)
         self.seen.append(asked)
+        self.traces[asked] = headers.get("traceparent", "")
         if self.token and headers.get("authorization") != f"bearer {self.token}":
             writer.write(http(401, b"{}"))
         elif asked == "initialize":
