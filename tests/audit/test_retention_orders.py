@@ -132,4 +132,6 @@ class Ends(RuleBasedStateMachine):
 @pytest.mark.usefixtures("transactional_db", "empty_ledger", "fresh_writer")
 def test_floors_and_holds_hold_in_any_order() -> None:
     chosen: Any = hypothesis_settings(max_examples=8, stateful_step_count=12, deadline=None, derandomize=True)
-    run_state_machine_as_test(Ends, settings=chosen)
+    run_state_machine_as_test(Ends, settings=chosen)  # each step asserts what may be gone, and that the rest is there
+    report = verify_chains(processes=1)
+    assert report.is_intact, report.problems

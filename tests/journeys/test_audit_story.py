@@ -16,6 +16,7 @@ from tests.journeys.conftest import DEMO, ROOT, Installation, Visitor
 pytestmark = pytest.mark.journey
 WORD = "quixotically"
 PATIENCE_MS = 30_000
+INTACT, FORGED = 0, 1
 
 
 @pytest.fixture(scope="module")
@@ -63,8 +64,11 @@ def test_an_auditor_finds_shares_keeps_takes_away_and_verifies(
     _is_shared(colleague, link)
     _keeps(auditor)
     rows, manifest = _takes_away(auditor, tmp_path)
-    _verifies(recorded, rows, manifest)
-    _reads_the_session(auditor, link)
+    key = _key(recorded)
+    assert _verdict(rows, manifest, key) == INTACT
+    rows.write_text(rows.read_text().replace(WORD, "sensibly"))
+    assert _verdict(rows, manifest, key) == FORGED
+    assert _tools_of_the_session(auditor, link) == ["write", "read"]
 
 
 def test_a_role_sees_no_button_that_it_may_not_press(recorded: Installation, sign_in: Any) -> None:
@@ -133,26 +137,24 @@ def _takes_away(auditor: Visitor, folder: Path) -> tuple[Path, Path]:
     return paths[0], paths[1]
 
 
-def _verifies(installation: Installation, rows: Path, manifest: Path) -> None:
+def _key(installation: Installation) -> str:
     found = re.search(r"\b[0-9a-f]{64}\b", installation.manage("audit_key"))
     assert found is not None
-    checked = _verified(rows, manifest, found[0])
-    assert checked.returncode == 0, checked.stdout + checked.stderr
-    rows.write_text(rows.read_text().replace(WORD, "sensibly"))
-    forged = _verified(rows, manifest, found[0])
-    assert forged.returncode == 1, forged.stdout + forged.stderr
+    return found[0]
 
 
-def _verified(rows: Path, manifest: Path, key: str) -> subprocess.CompletedProcess[str]:
+def _verdict(rows: Path, manifest: Path, key: str) -> int:
+    """Have the file checked as somebody without the product would; what is said stands in the test's output."""
     command = [sys.executable, "-I", str(ROOT / "verify_audit.py"), "export", str(rows), str(manifest), "--key", key]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, cwd=rows.parent)
+    return subprocess.run(command, timeout=60, check=False, cwd=rows.parent).returncode
 
 
-def _reads_the_session(auditor: Visitor, link: str) -> None:
+def _tools_of_the_session(auditor: Visitor, link: str) -> list[str]:
     page = auditor.page
     page.goto(link)
     page.locator("#drawer").get_by_role("link", name=re.compile("audited")).click()
     expect(page.get_by_role("heading", name="Session in order")).to_be_visible(timeout=PATIENCE_MS)
     tools = page.locator(".timeline a.mono")
-    expect(tools).to_have_text(["write", "read"])
+    expect(tools).to_have_count(2, timeout=PATIENCE_MS)
     auditor.check_access()
+    return [text.strip() for text in tools.all_inner_texts()]
