@@ -4,6 +4,7 @@ import errno
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import LiteralString
 
 import psycopg
 from django.apps import apps
@@ -23,6 +24,11 @@ GRANTS = (
     "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {role}",
     "GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO {role}",
 )
+# What runs with the owner's rights. Who may call it is said here and not by a migration: a dump carries no rights.
+OWNERS_FUNCTIONS = """
+SELECT p.oid::regprocedure::text FROM pg_proc AS p
+WHERE p.pronamespace = 'public'::regnamespace AND p.prosecdef AND p.proowner = to_regrole(current_user)
+"""
 # Stands in a database while a restore fills it, so that nobody serves what has not been verified.
 RESTORING = "openclaw_admin_restoring"
 _REASON = re.compile(r"(?:failed|FATAL): +(?!.*(?:failed|FATAL): )(.*)")
@@ -48,6 +54,20 @@ def grant_to_application(cursor: CursorWrapper, role: str) -> None:
         for (partition,) in cursor.fetchall():
             revoke = sql.SQL("REVOKE ALL ON {table} FROM {role}")
             cursor.execute(revoke.format(table=sql.Identifier(partition), role=name))
+    for function in _owners_functions(cursor):
+        cursor.execute(sql.SQL("GRANT EXECUTE ON FUNCTION {} TO {}").format(sql.SQL(function), name))
+    close_to_others(cursor)
+
+
+def close_to_others(cursor: CursorWrapper) -> None:
+    """Let nobody call what runs with the owner's rights, but the owner and whom it was granted to."""
+    for function in _owners_functions(cursor):
+        cursor.execute(sql.SQL("REVOKE EXECUTE ON FUNCTION {} FROM PUBLIC").format(sql.SQL(function)))
+
+
+def _owners_functions(cursor: CursorWrapper) -> list[LiteralString]:
+    cursor.execute(OWNERS_FUNCTIONS)
+    return [signature for (signature,) in cursor.fetchall()]
 
 
 def prepare(write: Callable[[str], object], *, is_restoring: bool = False) -> None:
@@ -67,6 +87,7 @@ def prepare(write: Callable[[str], object], *, is_restoring: bool = False) -> No
             if role and role != owner:
                 grant_to_application(cursor, str(role))
             else:
+                close_to_others(cursor)
                 write("one database role only: triggers guard the audit ledger, set DATABASE_OWNER_URL for a second")
         finally:
             cursor.execute("SELECT pg_advisory_unlock(%s)", [PREPARE_LOCK])

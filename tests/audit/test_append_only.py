@@ -85,6 +85,20 @@ def test_the_application_role_reaches_a_new_partition_only_through_the_whole() -
         connection.cursor().execute("INSERT INTO audit_entry_2028_02 SELECT * FROM audit_entry LIMIT 0")
 
 
+@pytest.mark.usefixtures("two_roles")
+def test_what_runs_with_the_owners_rights_is_callable_by_the_application_alone() -> None:
+    statement = (
+        "SELECT p.proname, has_function_privilege(current_user, p.oid, 'EXECUTE'),"
+        " has_function_privilege('pg_read_all_data', p.oid, 'EXECUTE')"
+        " FROM pg_proc AS p WHERE p.pronamespace = 'public'::regnamespace AND p.prosecdef"
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+        found = {name: rights for name, *rights in cursor.fetchall()}
+    wanted = ("audit_purge", "audit_erase", "audit_month_drop", "audit_partition_ensure")
+    assert found == {name: [True, False] for name in wanted}
+
+
 def test_boots_may_be_updated_because_leases_move() -> None:
     chain_id = entry_record(intent()).chain_id
     assert Boot.objects.filter(id=chain_id, ended_at=None, seq__gt=0).exists()

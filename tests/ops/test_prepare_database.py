@@ -18,17 +18,17 @@ from tests.ops.conftest import ROOT
 
 
 @contextmanager
-def empty_server(home: Path) -> Iterator[Addresses]:
+def empty_server(home: Path) -> Iterator[tuple[Postgres, Addresses]]:
     server = Postgres(home / "postgres", wanted=os.environ.get("OPENCLAW_ADMIN_POSTGRES", ""), is_durable=False)
     try:
-        yield server.start()
+        yield server, server.start()
     finally:
         server.stop()
 
 
 @pytest.fixture
 def addresses(home: Path) -> Iterator[Addresses]:
-    with empty_server(home) as found:
+    with empty_server(home) as (_, found):
         yield found
 
 
@@ -37,6 +37,7 @@ class Prepared:
     """A database that was empty, and what was said while two prepared it at once, and one more after them."""
 
     home: Path
+    server: Postgres
     addresses: Addresses
     together: list[tuple[int, str]]
     again: str
@@ -47,12 +48,12 @@ def prepared() -> Iterator[Prepared]:
     """Prepare once for all: every migration from the first takes long."""
     home = Path(tempfile.mkdtemp(prefix="oca-ops-"))
     home.chmod(0o711)
-    with empty_server(home) as found:
+    with empty_server(home) as (server, found):
         both = [prepare(home, found.url, found.owner_url) for _ in range(2)]
         said = [process.communicate(timeout=900)[0] for process in both]
         again = prepare(home, found.url, found.owner_url).communicate(timeout=900)[0]
         yield Prepared(
-            home, found, [(process.returncode, words) for process, words in zip(both, said, strict=True)], again
+            home, server, found, [(process.returncode, words) for process, words in zip(both, said, strict=True)], again
         )
     shutil.rmtree(home, ignore_errors=True)
 
@@ -87,6 +88,24 @@ def test_two_at_once_and_one_more_leave_a_ledger_that_the_application_can_only_e
                 connection.execute(statement)
         rights = connection.execute("SELECT has_table_privilege('audit_entry', 'INSERT, SELECT')").fetchone()
         assert rights == (True,)
+
+
+def test_no_other_role_may_call_what_runs_with_the_owners_rights(prepared: Prepared) -> None:
+    calls = (
+        "SELECT audit_partition_ensure('audit_entry', now()::date)",
+        "SELECT audit_purge(1, now(), now())",
+        "SELECT audit_erase(1, now(), now())",
+        "SELECT audit_month_drop('2020-01-01')",
+    )
+    with psycopg.connect(prepared.addresses.url, autocommit=True) as connection:
+        assert connection.execute(calls[0]).fetchone() == (False,)  # it is there already
+    with prepared.server._connect("openclaw_admin") as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE ROLE stranger; GRANT USAGE ON SCHEMA public TO stranger; SET ROLE stranger")
+        connection.commit()
+        for call in calls:
+            with pytest.raises(psycopg.errors.InsufficientPrivilege, match="permission denied for function"):
+                cursor.execute(call)
+            connection.rollback()
 
 
 def test_with_one_role_it_says_that_triggers_guard_the_ledger(prepared: Prepared) -> None:
