@@ -86,3 +86,8 @@ def require(principal: Principal, permission: Permission) -> None:
 def may_environment(principal: Principal, slug: str) -> bool:
     """Say whether a principal may see an environment: people see all, a token its own or, unbound, all."""
     return not isinstance(principal, ApiToken) or principal.environment in {"", slug}
+
+
+def actor_of(by: Principal | None) -> str:
+    """Name a principal as the ledger and the change log do; None is the system itself."""
+    return "system" if by is None or isinstance(by, AnonymousUser) else by.actor

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from apps.accounts.access import Permission, Principal, may
+from apps.accounts.access import Permission, Principal, actor_of, may
 from apps.accounts.models import ApiToken, User
 from apps.approvals.errors import NotAnApproverError
 from apps.approvals.models import AnswerRule, Approval, Deputy, Voice
-from apps.approvals.records import actor_of, voice_entry
+from apps.approvals.records import voice_entry
 from apps.approvals.rows import approval_save
 from apps.approvals.rules import is_own
 from apps.approvals.states import DECISION_OF, State

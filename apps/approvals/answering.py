@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Max, QuerySet
 from django.utils.translation import gettext as _
 
-from apps.accounts.access import Permission, Principal, may, require
+from apps.accounts.access import Permission, Principal, actor_of, may, require
 from apps.accounts.models import ApiToken, Role, User
 from apps.approvals.answerers import person_of
 from apps.approvals.errors import AnswerInvalidError
@@ -18,7 +18,7 @@ from apps.approvals.teams import teams, unknown_people
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.services import entry_record
 from apps.registry.models import Environment
-from apps.registry.services.changing import By, actor_of, change, check_version, field_problems, write_fields
+from apps.registry.services.changing import By, change, check_version, field_problems, write_fields
 
 ESCALATION_FIELDS: Final = ("escalate_roles", "escalate_people", "escalate_teams")
 RULE_FIELDS: Final = (

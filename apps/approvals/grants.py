@@ -10,12 +10,12 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import F
 
-from apps.accounts.access import Principal
+from apps.accounts.access import Principal, actor_of
 from apps.accounts.models import User
 from apps.approvals.drafts import GrantScope
 from apps.approvals.errors import GrantNotFoundError, GrantScopeError
 from apps.approvals.models import ARGV_PURPOSE, Approval, Grant
-from apps.approvals.records import actor_of, grant_entry
+from apps.approvals.records import grant_entry
 from apps.audit.chain import canonical, storable
 from apps.audit.drafts import EntryKind
 from apps.audit.services import entry_record

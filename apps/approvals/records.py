@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from apps.accounts.access import Principal
+from apps.accounts.access import actor_of
 from apps.approvals.models import Approval, Grant
 from apps.approvals.states import State
 from apps.audit.drafts import EntryDecision, EntryDraft, EntryKind
@@ -12,7 +12,6 @@ from apps.audit.services import entry_record
 from apps.events.notices import announce
 from apps.registry.models import Environment
 from apps.registry.services.changing import By
-from apps.registry.services.changing import actor_of as changer_of
 
 SYSTEM = "system"
 
@@ -136,17 +135,12 @@ def answer_change_record(environment: Environment, by: By, status: str, changes:
     entry_record(
         EntryDraft(
             kind=EntryKind.ANSWER_CHANGE,
-            actor=changer_of(by),
+            actor=actor_of(by),
             environment=environment.slug,
             status=status,
             changes=changes,
         )
     )
-
-
-def actor_of(by: Principal | None) -> str:
-    """Name a person or token as the ledger does."""
-    return str(getattr(by, "actor", "")) or SYSTEM
 
 
 def _waited_ms(approval: Approval) -> int | None:

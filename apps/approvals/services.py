@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
-from apps.accounts.access import Principal
+from apps.accounts.access import Principal, actor_of
 from apps.accounts.models import User
 from apps.approvals import grants, rules
 from apps.approvals.answerers import label_of, voice_add
@@ -25,7 +25,7 @@ from apps.approvals.errors import (
     OwnRequestError,
 )
 from apps.approvals.models import Approval
-from apps.approvals.records import SYSTEM, actor_of, approval_entry, grant_entry, refusal_entry
+from apps.approvals.records import SYSTEM, approval_entry, grant_entry, refusal_entry
 from apps.approvals.rows import approval_locked, approval_save
 from apps.approvals.sealing import action_digest, unsealed_action
 from apps.approvals.states import ALLOWED, State

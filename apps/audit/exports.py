@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from apps.accounts.access import Permission, Principal, may, may_environment, require
+from apps.accounts.access import Permission, Principal, actor_of, may, may_environment, require
 from apps.accounts.models import ApiToken, User
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.errors import ExportFormatError, ExportNotFoundError, ExportStateError
@@ -233,5 +233,5 @@ def _bounded(filters: EntryFilters, at: datetime) -> EntryFilters:
 
 
 def _told(by: Principal | None, filters: EntryFilters, changes: dict[str, Any]) -> EntryDraft:
-    actor = str(getattr(by, "actor", "system"))
+    actor = actor_of(by)
     return EntryDraft(kind=EntryKind.EXPORT, actor=actor, environment=filters.environment, changes=changes)

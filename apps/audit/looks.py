@@ -8,7 +8,7 @@ search.
 from typing import Any
 from uuid import UUID
 
-from apps.accounts.access import Principal
+from apps.accounts.access import Principal, actor_of
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.filters import EntryFilters
 from apps.audit.services import entry_record
@@ -46,5 +46,5 @@ def session_record(by: Principal, *, environment: str, session_key: str) -> None
 
 
 def _record(by: Principal, environment: str, changes: dict[str, Any]) -> None:
-    actor = str(getattr(by, "actor", "system"))
+    actor = actor_of(by)
     entry_record(EntryDraft(kind=EntryKind.SEARCH, actor=actor, environment=environment, changes=changes))

@@ -9,7 +9,7 @@ import structlog
 from django.db import connection, transaction
 from django.utils import timezone
 
-from apps.accounts.access import Permission, Principal, require
+from apps.accounts.access import Permission, Principal, actor_of, require
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.errors import VerificationNotFoundError
 from apps.audit.models import Boot, VerificationRun
@@ -42,7 +42,7 @@ def verification_request(by: Principal, *, at: datetime) -> VerificationRun:
         PermissionDeniedError: the principal may not read the ledger.
     """
     require(by, Permission.AUDIT_READ)
-    return _request(str(getattr(by, "actor", SYSTEM)), at)
+    return _request(actor_of(by), at)
 
 
 def verification_due(at: datetime) -> VerificationRun | None:

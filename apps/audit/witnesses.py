@@ -21,7 +21,7 @@ from rfc3161_client import (
     decode_timestamp_response,
 )
 
-from apps.accounts.access import Permission, Principal, require
+from apps.accounts.access import Permission, Principal, actor_of, require
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.errors import WitnessInvalidError, WitnessNotFoundError
 from apps.audit.models import Witness, WitnessReceipt
@@ -86,7 +86,7 @@ def witness_add(by: Principal, *, name: str, kind: str, target: str, roots_pem: 
     if problems:
         raise WitnessInvalidError(problems)
     with transaction.atomic():
-        actor = str(getattr(by, "actor", "system"))
+        actor = actor_of(by)
         witness = Witness.objects.create(name=name, kind=kind, target=target, roots_pem=roots_pem, created_by=actor)
         _record(by, "added", witness)
     return witness
@@ -305,5 +305,5 @@ def _save(witness: Witness, *more: str) -> None:
 
 def _record(by: Principal, status: str, witness: Witness) -> None:
     changes = {"witness": witness.name, "kind": witness.kind}
-    actor = str(getattr(by, "actor", "system"))
+    actor = actor_of(by)
     entry_record(EntryDraft(kind=EntryKind.WITNESS_CHANGE, actor=actor, status=status, changes=changes))

@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
-from apps.accounts.access import Permission
+from apps.accounts.access import Permission, actor_of
 from apps.accounts.models import User
 from apps.approvals.freezing import approvals_freeze
 from apps.audit.drafts import EntryDraft, EntryKind
@@ -19,7 +19,7 @@ from apps.halts.conditions import name_kept, rows_met
 from apps.halts.errors import HaltExistsError, HaltInvalidError, HaltLiftedError
 from apps.halts.models import Halt, Scope, State
 from apps.registry.models import Environment
-from apps.registry.services.changing import By, actor_of, change
+from apps.registry.services.changing import By, change
 
 PLACED: Final = "halt.placed"
 CHANGED: Final = "halt.changed"

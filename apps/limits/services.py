@@ -6,13 +6,14 @@ from typing import Any, Final
 
 from django.utils.translation import gettext as _
 
+from apps.accounts.access import actor_of
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.services import entry_record
 from apps.events.notices import announce
 from apps.limits.errors import LimitInvalidError
 from apps.limits.models import BreakerPolicy, RateLimit, ToolBreaker
 from apps.registry.models import Environment
-from apps.registry.services.changing import By, actor_of, change, check_version, field_problems, write_fields
+from apps.registry.services.changing import By, change, check_version, field_problems, write_fields
 
 RATE_FIELDS: Final = ("name", "per", "per_minute", "tools", "agents", "is_enabled")
 BREAKER_FIELDS: Final = ("failures", "pause_s", "is_enabled")

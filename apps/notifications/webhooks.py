@@ -6,7 +6,7 @@ from typing import Any, Final
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from apps.accounts.access import Permission, Principal, may_environment, require
+from apps.accounts.access import Permission, Principal, actor_of, may_environment, require
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.services import entry_record
 from apps.firewall.tools.connector.errors import UrlRefusedError
@@ -17,7 +17,7 @@ from apps.notifications.addresses import check_outgoing
 from apps.notifications.errors import NotificationInvalidError, WebhookNotFoundError
 from apps.notifications.models import Webhook
 from apps.registry.models import Environment
-from apps.registry.services.changing import By, actor_of, change, check_version, field_problems, write_fields
+from apps.registry.services.changing import By, change, check_version, field_problems, write_fields
 
 SECRET_PURPOSE: Final = "notifications.webhook"  # noqa: S105 - a name
 

@@ -7,12 +7,12 @@ from typing import Any, Final
 
 from django.db import transaction
 
-from apps.accounts.access import Principal
+from apps.accounts.access import Principal, actor_of
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.services import entry_record
 from apps.events.notices import announce
 from apps.openclaw_gateways.models import Alarm, GatewayCall, OpenClawGateway
-from apps.openclaw_gateways.records import actor_of, gateway_entry
+from apps.openclaw_gateways.records import gateway_entry
 
 CHANGED: Final = "openclaw_gateway.changed"
 TEXT_LIMIT: Final = 200

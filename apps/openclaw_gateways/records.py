@@ -3,14 +3,8 @@
 from datetime import datetime
 from typing import Any
 
-from apps.accounts.access import Principal
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.openclaw_gateways.models import OpenClawGateway
-
-
-def actor_of(by: Principal | None) -> str:
-    """Name a person or token as the ledger does."""
-    return str(getattr(by, "actor", "")) or "system"
 
 
 def gateway_entry(gateway: OpenClawGateway, status: str, *, actor: str, at: datetime, **changes: Any) -> EntryDraft:

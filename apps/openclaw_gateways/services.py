@@ -7,7 +7,7 @@ from typing import Final
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from apps.accounts.access import Permission, Principal, require
+from apps.accounts.access import Permission, Principal, actor_of, require
 from apps.accounts.models import User
 from apps.accounts.secret_links import hash_secret, make_secret
 from apps.accounts.services import token_create, token_end
@@ -17,7 +17,7 @@ from apps.events.notices import announce
 from apps.firewall.identifiers import new_id, show_id
 from apps.openclaw_gateways.errors import EnrolmentInvalidError, GatewayNameError
 from apps.openclaw_gateways.models import Enrolment, OpenClawGateway
-from apps.openclaw_gateways.records import actor_of, gateway_entry
+from apps.openclaw_gateways.records import gateway_entry
 from apps.registry.models import Environment
 
 ENROLMENT_TTL: Final = timedelta(hours=1)

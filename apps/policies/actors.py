@@ -3,16 +3,11 @@
 import pghistory
 from django.contrib.auth.models import AnonymousUser
 
-from apps.accounts.access import Principal
+from apps.accounts.access import Principal, actor_of
 from apps.accounts.models import User
 
 By = Principal | None
 """A person, a token, or None for the system itself."""
-
-
-def actor_of(by: By) -> str:
-    """Name a principal as audit does."""
-    return "system" if by is None or isinstance(by, AnonymousUser) else by.actor
 
 
 def person_of(by: By) -> User | None:

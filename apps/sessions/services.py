@@ -7,8 +7,7 @@ from typing import Any, Final
 from django.db import transaction
 from django.db.models import F
 
-from apps.accounts.access import Principal
-from apps.approvals.records import actor_of
+from apps.accounts.access import Principal, actor_of
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.masking import Masker
 from apps.audit.services import entries_record, entry_record

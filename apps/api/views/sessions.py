@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.accounts.access import Permission
+from apps.accounts.access import Permission, actor_of
 from apps.api.reading import body_of, principal_of
 from apps.api.scope import environment_of
 from apps.api.serializers.commands import BackgroundCommandSerializer, BackgroundCommandsSerializer
@@ -23,7 +23,6 @@ from apps.api.serializers.sessions import (
 from apps.api.serializers.shared import ProblemSerializer
 from apps.api.views.audit import LIMIT_TEXT
 from apps.api.views.parameters import ENVIRONMENT
-from apps.approvals.records import actor_of
 from apps.firewall.runtime.sessions import Budgets
 from apps.gateway.background.errors import CommandUnknownError
 from apps.gateway.background.killing import command_kill

@@ -8,7 +8,7 @@ from django.db import connection, transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from apps.accounts.access import Principal
+from apps.accounts.access import Principal, actor_of
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.errors import RetentionInvalidError
 from apps.audit.models import Retention
@@ -114,7 +114,7 @@ def retention_set(by: Principal | None, name: str, *, days: int | None, at: date
         keeper_require(by)
     found = retention_class(name)
     _check(found, days)
-    actor = str(getattr(by, "actor", "system"))
+    actor = actor_of(by)
     with transaction.atomic():
         changed_by = "manage.py" if by is None else str(by)
         Retention.objects.update_or_create(

@@ -14,7 +14,7 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.utils.translation import gettext as _
 
-from apps.accounts.access import Principal
+from apps.accounts.access import Principal, actor_of
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.errors import ErasureHeldError, ErasureNotFoundError, ErasureOpenError, RetentionInvalidError
 from apps.audit.export_files import removed
@@ -117,7 +117,7 @@ def erasure_request(by: Principal | None, *, channel: str, sender: str, reason: 
             touched_at=at,
             contents_total=preview.contents,
         )
-        _tell(erasure, str(getattr(by, "actor", "system")), "requested", {"reason": why, "contents": preview.contents})
+        _tell(erasure, actor_of(by), "requested", {"reason": why, "contents": preview.contents})
     return erasure
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.utils.translation import gettext as _
 
-from apps.accounts.access import Principal
+from apps.accounts.access import Principal, actor_of
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.errors import HoldNotFoundError, RetentionInvalidError
 from apps.audit.models import Hold
@@ -132,6 +132,6 @@ def _label(by: Principal | None) -> str:
 
 
 def _tell(hold: Hold, by: Principal | None, status: str, changes: dict[str, Any]) -> None:
-    actor = str(getattr(by, "actor", "system"))
+    actor = actor_of(by)
     said = {"hold": hold.shown_id, **changes}
     entry_record(EntryDraft(kind=EntryKind.HOLD_CHANGE, actor=actor, status=status, changes=said))

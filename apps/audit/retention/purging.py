@@ -9,7 +9,7 @@ from typing import Any, Final
 from django.db import connection, transaction
 from django.utils.translation import gettext as _
 
-from apps.accounts.access import Principal
+from apps.accounts.access import Principal, actor_of
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.errors import RetentionInvalidError
 from apps.audit.retention.access import keeper_require
@@ -79,7 +79,7 @@ def purge_request(by: Principal, name: str) -> str:
     found = retention_class(name)
     if found.days is None or not found.may_go:
         raise RetentionInvalidError(_("this class is kept for ever: say for how many days first"), "days")
-    actor = str(getattr(by, "actor", "system"))
+    actor = actor_of(by)
     changes = {"class": name, "days": cutoff_days(found)}
     entry_record(EntryDraft(kind=EntryKind.PURGE, actor=actor, status="requested", changes=changes))
     return actor

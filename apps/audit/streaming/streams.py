@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.db import connection, transaction
 from django.utils.translation import gettext as _
 
-from apps.accounts.access import Permission, Principal, require
+from apps.accounts.access import Permission, Principal, actor_of, require
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.errors import StreamInvalidError, StreamNotFoundError
 from apps.audit.models import DeadLetter, Stream
@@ -218,6 +218,4 @@ def _mistake(path: str, message: str) -> dict[str, str]:
 
 def _record(by: Principal, what: str, stream: Stream, **more: Any) -> Any:
     told = {"what": what, "stream": stream.name, "kind": stream.kind, "url": stream.url, **more}
-    return entry_record(
-        EntryDraft(kind=EntryKind.STREAM_CHANGE, actor=str(getattr(by, "actor", "system")), changes=told)
-    )
+    return entry_record(EntryDraft(kind=EntryKind.STREAM_CHANGE, actor=actor_of(by), changes=told))

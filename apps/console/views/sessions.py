@@ -8,8 +8,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.access import Permission, may
-from apps.approvals.records import actor_of
+from apps.accounts.access import Permission, actor_of, may
 from apps.audit.errors import FilterError
 from apps.audit.selectors import calls as calls_of
 from apps.console import sessions as shown

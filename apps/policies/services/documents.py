@@ -7,10 +7,11 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from apps.accounts.access import actor_of
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.services import entry_record
 from apps.events.notices import announce
-from apps.policies.actors import By, actor_of, logged_as
+from apps.policies.actors import By, logged_as
 from apps.policies.document.approvals import parse_approvals
 from apps.policies.document.current import to_current
 from apps.policies.document.findings import Diagnostic, Findings, Path

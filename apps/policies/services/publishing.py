@@ -6,13 +6,14 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
+from apps.accounts.access import actor_of
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.services import entry_record
 from apps.events.notices import announce
 from apps.firewall.engine.document import FORMAT
 from apps.firewall.engine.snapshot import Snapshot, SnapshotError, load_snapshot
 from apps.keys.signing import sign
-from apps.policies.actors import By, actor_of, person_of
+from apps.policies.actors import By, person_of
 from apps.policies.changes import log_marks
 from apps.policies.compiler import compile_draft
 from apps.policies.document.guards import write_guards_tree

@@ -8,11 +8,12 @@ from django.db import transaction
 from django.db.models import Max, Q
 from django.utils.translation import gettext as _
 
+from apps.accounts.access import actor_of
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.services import entry_record
 from apps.events.notices import announce
 from apps.firewall.engine.dialect import DIALECTS
-from apps.policies.actors import By, actor_of, logged_as
+from apps.policies.actors import By, logged_as
 from apps.policies.document.findings import Findings
 from apps.policies.document.shapes import did_you_mean
 from apps.policies.errors import ConflictError, RecordGoneError, RecordInvalidError, Sides

@@ -5,11 +5,10 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 import pghistory
-from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
 
-from apps.accounts.access import Permission, Principal, require
+from apps.accounts.access import Permission, Principal, actor_of, require
 from apps.registry.differences import is_same_json
 from apps.registry.errors import RecordChangedError
 
@@ -23,11 +22,6 @@ class Versioned(Protocol):
     version: Any
 
     def save(self, *, update_fields: Iterable[str]) -> None: ...
-
-
-def actor_of(by: By) -> str:
-    """Name a principal as audit and the change log do."""
-    return "system" if by is None or isinstance(by, AnonymousUser) else by.actor
 
 
 @contextmanager

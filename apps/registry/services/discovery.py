@@ -12,6 +12,7 @@ from django.db.models import Max, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from apps.accounts.access import actor_of
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.models import Boot
 from apps.audit.services import boot_id, entries_record
@@ -24,7 +25,7 @@ from apps.registry.errors import SourceBusyError
 from apps.registry.hiding import without_secrets
 from apps.registry.looks import LOOK_LIMIT_S, look_through
 from apps.registry.models import DiscoveryRun, DiscoverySource, Environment, RunState
-from apps.registry.services.changing import By, actor_of, change
+from apps.registry.services.changing import By, change
 from apps.registry.services.takeover import Takeover
 from apps.registry.services.usage import usage_report
 from apps.registry.source_settings import source_secrets

@@ -7,12 +7,12 @@ from typing import Any
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from apps.accounts.access import Permission
+from apps.accounts.access import Permission, actor_of
 from apps.registry.definitions import as_strict, definition_fields, read_pinned
 from apps.registry.differences import json_differences
 from apps.registry.errors import DriftDecidedError
 from apps.registry.models import DefinitionDrift, DriftState, Tool, ToolState
-from apps.registry.services.changing import By, actor_of, change, write_fields
+from apps.registry.services.changing import By, change, write_fields
 from apps.registry.services.tools import tool_tell
 
 

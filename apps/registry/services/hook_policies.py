@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from apps.accounts.access import Permission
+from apps.accounts.access import Permission, actor_of
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.services import entry_record
 from apps.events.notices import announce
 from apps.registry.models import Environment, HookPolicy
-from apps.registry.services.changing import By, actor_of, change, check_version, write_fields
+from apps.registry.services.changing import By, change, check_version, write_fields
 
 
 def hook_policy_save(

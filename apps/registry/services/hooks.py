@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils.translation import gettext as _
 
-from apps.accounts.access import Permission
+from apps.accounts.access import Permission, actor_of
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.masking import Masker
 from apps.audit.services import entry_record
@@ -18,7 +18,7 @@ from apps.events.notices import announce
 from apps.firewall.tools.answer_signing import answer_key_problem
 from apps.registry.errors import HookInvalidError, SourceInvalidError
 from apps.registry.models import Environment, Hook, HookFailure, HookKind, HookMoment, HookTally, Plugin
-from apps.registry.services.changing import By, actor_of, change, check_version, field_problems, write_fields
+from apps.registry.services.changing import By, change, check_version, field_problems, write_fields
 from apps.registry.services.sources import check_secrets_stay, given_in_clear
 from apps.registry.source_settings import checked_settings, seal_secrets, source_secrets
 

@@ -5,14 +5,14 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from apps.accounts.access import Permission, require
+from apps.accounts.access import Permission, actor_of, require
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.services import entry_record
 from apps.events.notices import announce
 from apps.firewall.tools.definition_json import NAME, NAME_RULE
 from apps.registry.errors import ToolInvalidError
 from apps.registry.models import Environment, Plugin
-from apps.registry.services.changing import By, actor_of, change, check_version, write_fields
+from apps.registry.services.changing import By, change, check_version, write_fields
 from apps.registry.services.lists import is_policy_word
 
 

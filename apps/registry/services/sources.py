@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from django.utils.translation import gettext as _
 
-from apps.accounts.access import Permission, require
+from apps.accounts.access import Permission, actor_of, require
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.services import entry_record
 from apps.events.notices import announce
@@ -14,7 +14,7 @@ from apps.firewall.tools.connections import SECRET
 from apps.registry.differences import is_same_json
 from apps.registry.errors import SourceInvalidError
 from apps.registry.models import DiscoverySource, Environment, OnDrift, SourceKind, Tool, ToolState
-from apps.registry.services.changing import By, actor_of, change, check_version, field_problems, write_fields
+from apps.registry.services.changing import By, change, check_version, field_problems, write_fields
 from apps.registry.source_settings import checked_settings, seal_secrets, source_secrets
 
 INTERVAL_LEAST_S: Final = 30

@@ -6,7 +6,7 @@ from typing import Any, Final
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
-from apps.accounts.access import require
+from apps.accounts.access import actor_of, require
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.services import entry_record
 from apps.events.notices import announce
@@ -26,7 +26,7 @@ from apps.registry.models import (
     ToolSource,
     ToolState,
 )
-from apps.registry.services.changing import By, actor_of, change, check_version, write_fields
+from apps.registry.services.changing import By, change, check_version, write_fields
 from apps.registry.services.lists import GONE, name_problem, row_fields
 from apps.registry.services.sources import SOURCE_GONE
 
