@@ -29,7 +29,6 @@ STATES: Final[dict[str, tuple[str, str, Promise]]] = {
 REASONS: Final[dict[str, Promise]] = {
     "not_yet": _("Nobody has tried it yet."),
     "no_worker": _("No worker took the probe."),
-    "no worker": _("No worker took the probe."),
     "refused": _("The probe was refused, and the refusal is on record."),
 }
 MISSING: Final[dict[str, Promise]] = {

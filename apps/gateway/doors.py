@@ -45,7 +45,7 @@ def probes_ask(by: Principal, *, at: datetime) -> None:
     try:
         probes_run_task.delay()
     except BrokerError as exc:
-        DoorProbe.objects.filter(state=State.RUNNING).update(state=State.FAILED, reason="no worker", finished_at=at)
+        DoorProbe.objects.filter(state=State.RUNNING).update(state=State.FAILED, reason="no_worker", finished_at=at)
         raise ProbesBusyError("no worker can be asked to try the doors") from exc
 
 

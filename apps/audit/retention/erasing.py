@@ -67,19 +67,15 @@ def erasure_preview(by: Principal | None, *, channel: str, sender: str) -> Erasu
     if by is not None:
         keeper_require(by)
     subject = subject_of(channel, sender)
-    contents, first, last = 0, None, None
     seen = []
     with connection.cursor() as cursor:
         for condition, values in _conditions(subject):
             cursor.execute(f"SELECT count(*), min(e.at), max(e.at) FROM {_CONTENTS} WHERE {condition}", values)
             seen.append(cursor.fetchone())
-    contents = sum(count for count, _first, _last in seen)
-    first = min((first for _, first, _ in seen if first is not None), default=None)
-    last = max((last for _, _, last in seen if last is not None), default=None)
     return ErasurePreview(
-        contents=contents,
-        first=first,
-        last=last,
+        contents=sum(count for count, _first, _last in seen),
+        first=min((first for _count, first, _last in seen if first is not None), default=None),
+        last=max((last for _count, _first, last in seen if last is not None), default=None),
         sessions=subject.sessions,
         elsewhere=tuple((str(each.label), each.count(subject)) for each in ERASERS.values()),
         exports=len(_exports()),

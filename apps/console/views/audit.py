@@ -1,9 +1,8 @@
 """The ledger: list of calls with the URL as its state, one call, what is new."""
 
-import dataclasses
 import json
 import uuid
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
 
@@ -222,7 +221,7 @@ def _drawer(request: ConsoleRequest, shown: str) -> dict[str, Any]:
 
 def _copies(request: ConsoleRequest, record: CallRecord) -> dict[str, str]:
     """The call as JSON in plain letters, and the command that reads it from the API with a token of one's own."""
-    told = {field.name: getattr(record, field.name) for field in dataclasses.fields(record) if field.name != "entries"}
+    told = {field.name: getattr(record, field.name) for field in fields(record) if field.name != "entries"}
     told |= {"id": record.shown_id, "approval_id": record.shown_approval_id}
     url = request.build_absolute_uri(reverse("api-audit-call", args=[record.id]))
     header = "Authorization: Bearer $OPENCLAW_ADMIN_TOKEN"
