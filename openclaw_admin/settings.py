@@ -270,6 +270,7 @@ CELERY_BEAT_SCHEDULE = {
         "audit.streams_send": 2.0,
         "audit.partitions_ensure": 86400.0,
         "audit.purges_run": 3600.0,
+        "audit.purges_resume": 60.0,
         "audit.erasures_resume": 60.0,
         "registry.looks_due": 10.0,
         "registry.runs_close_orphaned": 60.0,
@@ -289,6 +290,7 @@ CELERY_TASKS_AT_START = [
     "approvals.abandon",
     "audit.exports_resume",
     "audit.erasures_resume",
+    "audit.purges_resume",
     "registry.runs_close_orphaned",
 ]
 
@@ -349,6 +351,7 @@ SPECTACULAR_SETTINGS = {
         "GroupKindEnum": "apps.policies.models.channels.GroupKind",
         "SourceKindEnum": "apps.registry.models.SourceKind",
         "RunStateEnum": "apps.registry.models.RunState",
+        "PurgeStateEnum": "apps.audit.models.PurgeRun.State",
         "DriftStateEnum": "apps.registry.models.DriftState",
         "HookKindEnum": "apps.registry.models.HookKind",
         "HookFailureKindEnum": "apps.registry.models.HookFailureKind",

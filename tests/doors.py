@@ -119,6 +119,7 @@ CONSOLE: dict[str, tuple[Need, Need]] = {
     "audit-retention-class": (P.AUDIT_MANAGE, P.AUDIT_MANAGE),
     "audit-retention-left": (P.AUDIT_MANAGE, NOBODY),
     "audit-retention-purge": (NOBODY, P.AUDIT_MANAGE),
+    "audit-retention-purges": (P.AUDIT_MANAGE, NOBODY),
     "audit-retention-hold-add": (NOBODY, P.AUDIT_MANAGE),
     "audit-retention-hold-lift": (P.AUDIT_MANAGE, P.AUDIT_MANAGE),
     "audit-retention-erase-preview": (NOBODY, P.AUDIT_MANAGE),

@@ -301,6 +301,43 @@ class VerificationRun(models.Model):
         return min(100, 100 * self.entries_done // self.entries_total) if self.entries_total else None
 
 
+class PurgeRun(models.Model):
+    """One purge of a class of records: who asked, how far it is, how it ended. One of a class goes on at a time."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting"
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    name = models.TextField()
+    requested_by = models.TextField()
+    requested_at = models.DateTimeField()
+    state = models.TextField(choices=State, default=State.WAITING)
+    records_total = models.BigIntegerField()
+    records_done = models.BigIntegerField(default=0)
+    touched_at = models.DateTimeField(default=timezone.now)
+    finished_at = models.DateTimeField(null=True)
+    error = models.TextField(default="")
+
+    class Meta:
+        ordering = ["-requested_at", "-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["name"], condition=models.Q(state__in=["waiting", "running"]), name="audit_purge_open_once"
+            )
+        ]
+
+    @property
+    def is_open(self) -> bool:
+        return self.state in {self.State.WAITING, self.State.RUNNING}
+
+    @property
+    def percent(self) -> int:
+        return min(100, 100 * self.records_done // self.records_total) if self.records_total else 0
+
+
 class SavedFilter(models.Model):
     """A search that a person keeps under a name, for themselves or for everybody who reads the ledger.
 

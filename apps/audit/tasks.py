@@ -14,7 +14,7 @@ from apps.audit.exporting import TURN_S, export_run
 from apps.audit.exports import export_is_open, exports_purge, exports_unfinished
 from apps.audit.following import NEAR, follow
 from apps.audit.retention.erasing import erasure_run, erasures_unfinished
-from apps.audit.retention.purging import purge_run, purges_run
+from apps.audit.retention.purging import purge_go_on, purges_run, purges_unfinished
 from apps.audit.retention.vacuuming import rows_vacuum
 from apps.audit.services import partitions_ensure, sweep_orphans
 from apps.audit.streaming.sending import stream_send, streams_due
@@ -153,15 +153,24 @@ def purges_run_task() -> int:
 
 
 @shared_task(name="audit.purge_run")
-def purge_run_task(name: str, actor: str) -> None:
-    """Take what one class no longer keeps, because somebody asked; asks for itself again until it is done."""
-    if not purge_run(name, actor=actor, at=timezone.now()).is_done:
-        purge_run_task.delay(name, actor)
+def purge_run_task(run_id: str) -> None:
+    """Go on with one purge; asks for itself again until it is done."""
+    if not purge_go_on(UUID(run_id), at=timezone.now()).is_done:
+        purge_run_task.delay(run_id)
 
 
-def purge_enqueue(name: str, actor: str) -> None:
-    """Hand a purge to a worker once this transaction commits; without a broker, the hourly one takes it."""
-    _enqueue(purge_run_task, name, actor)
+def purge_enqueue(run_id: UUID) -> None:
+    """Hand a purge to a worker once this transaction commits; without a broker it is found within minutes."""
+    _enqueue(purge_run_task, str(run_id))
+
+
+@shared_task(name="audit.purges_resume")
+def purges_resume_task() -> int:
+    """Enqueue the purges that nobody works on. Every minute, and at start: a worker may have been killed."""
+    unfinished = purges_unfinished(timezone.now())
+    for run_id in unfinished:
+        purge_run_task.delay(str(run_id))
+    return len(unfinished)
 
 
 @shared_task(name="audit.erasure_run")

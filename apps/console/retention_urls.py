@@ -12,6 +12,7 @@ retention: list[URLPattern | URLResolver] = [
     path(f"{BASE}classes/<str:name>/", audit_retention.records, name="audit-retention-class"),
     path(f"{BASE}classes/<str:name>/left/", audit_retention.purging, name="audit-retention-left"),
     path(f"{BASE}classes/<str:name>/purge/", audit_retention.purge, name="audit-retention-purge"),
+    path(f"{BASE}purges/", audit_retention.runs, name="audit-retention-purges"),
     path(f"{BASE}holds/add/", audit_retention.hold, name="audit-retention-hold-add"),
     path(f"{BASE}holds/<hold_id:hold_id>/lift/", audit_retention.lift, name="audit-retention-hold-lift"),
     path(f"{BASE}erase/preview/", audit_retention.look, name="audit-retention-erase-preview"),

@@ -34,7 +34,7 @@ def ask(transactional_db: None, fresh_writer: None, environment: Any, token: Cal
 
 
 def test_a_class_is_set_looked_at_and_purged(ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[tuple[str, str]] = []
+    asked: list[tuple[str]] = []
     monkeypatch.setattr(purge_run_task, "delay", lambda *words: asked.append(words))
     classes = {each["name"]: each for each in ask("get", "retention").json()}
     assert (classes["denials"]["floor_days"], classes["keeping"]["floor_days"]) == (30, None)
@@ -42,10 +42,14 @@ def test_a_class_is_set_looked_at_and_purged(ask: Callable[..., Any], monkeypatc
     assert refused.status_code == 422 and refused.json()["details"][0]["path"] == "days"
     assert ask("post", "retention/denials/purge").status_code == 422  # kept for ever
     assert ask("patch", "retention/denials", {"days": 30}).json()["days"] == 30
-    assert ask("get", "retention/denials").json()["records"] == 1
-    assert ask("post", "retention/denials/purge").status_code == 202
+    preview = ask("get", "retention/denials").json()
+    assert (preview["records"], preview["run"]) == (1, None)
+    begun = ask("post", "retention/denials/purge")
+    assert (begun.status_code, begun.json()["run"]["state"]) == (202, "waiting")
     purge_run_task(*asked[0])
-    assert ask("get", "retention/denials").json()["records"] == 0 and verify_chains().is_intact
+    after = ask("get", "retention/denials").json()
+    assert (after["records"], after["run"]["state"], after["run"]["records_done"]) == (0, "done", 1)
+    assert verify_chains().is_intact
     assert ask("get", "retention/nothing").status_code == 404
 
 

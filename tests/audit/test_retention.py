@@ -13,13 +13,21 @@ from hypothesis import strategies as st
 
 from apps.accounts.errors import PermissionDeniedError
 from apps.audit.drafts import EntryDraft, EntryKind
-from apps.audit.errors import ErasureHeldError, RetentionInvalidError
+from apps.audit.errors import AuditUnavailableError, ErasureHeldError, RetentionInvalidError
 from apps.audit.models import Content, Entry
-from apps.audit.retention import batches
+from apps.audit.retention import batches, purging
 from apps.audit.retention.classes import CLASSES, purge_preview, retention_class, retention_classes, retention_set
 from apps.audit.retention.erasing import erasure_preview, erasure_request, erasure_run
 from apps.audit.retention.holds import hold_lift, hold_place, holds_active
-from apps.audit.retention.purging import purge_run
+from apps.audit.retention.purging import (
+    STALE,
+    purge_go_on,
+    purge_request,
+    purge_run,
+    purges,
+    purges_run,
+    purges_unfinished,
+)
 from apps.audit.retention.ranges import Place, ranges_of
 from apps.audit.services import entry_record
 from apps.audit.statements import statement_sign
@@ -72,6 +80,60 @@ def test_a_class_goes_after_its_days_and_the_chain_verifies(admin: Any, monkeypa
     report = verify_chains()
     assert report.is_intact and report.purged == 4
     assert purge_run("calls", at=now()).records == 0
+
+
+def _shown() -> list[tuple[str, int, int]]:
+    return [(run.state, run.records_done, run.records_total) for run in purges()]
+
+
+@pytest.mark.usefixtures("mixed")
+def test_a_purge_shows_how_far_it_is_and_is_gone_on_with(admin: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "BATCH_ENTRIES", 2)
+    retention_set(admin, "calls", days=100, at=now())
+    asked = purge_request(admin, "calls", at=now())
+    assert purge_request(admin, "calls", at=now()) == asked and _shown() == [("waiting", 0, 4)]
+    assert not purge_go_on(asked.pk, at=now(), limit_s=0).is_done
+    assert _shown() == [("running", 2, 4)] and purges_unfinished(now()) == []
+    assert purges_unfinished(now() + STALE * 2) == [asked.pk]
+    assert [each.records for each in purges_run(at=now())] == [2]  # as if its worker had been killed
+    assert _shown() == [("done", 4, 4)] and purges_unfinished(now() + STALE * 2) == []
+    last = Entry.objects.filter(kind="purge").latest("at", "id")
+    assert (last.status, last.actor, (call_changes(last.pk))["records"]) == ("purged", admin.actor, 4)
+    assert verify_chains().is_intact
+
+
+@pytest.mark.usefixtures("mixed")
+def test_what_nothing_is_to_be_taken_of_shows_no_purge(admin: Any) -> None:
+    retention_set(admin, "denials", days=4000, at=now())
+    purges_run(at=now())
+    assert _shown() == []
+    run = purge_request(admin, "denials", at=now())
+    assert purge_go_on(run.pk, at=now()).is_done and _shown() == [("done", 0, 0)]
+
+
+@pytest.mark.usefixtures("mixed")
+def test_a_purge_that_breaks_off_says_why(
+    admin: Any, monkeypatch: pytest.MonkeyPatch, owner_sql: Callable[[str], None]
+) -> None:
+    monkeypatch.setattr(batches, "BATCH_ENTRIES", 2)
+    retention_set(admin, "calls", days=100, at=now())
+    run = purge_request(admin, "calls", at=now())
+    purge_go_on(run.pk, at=now(), limit_s=0)
+    with monkeypatch.context() as broken:
+        broken.setattr(purging, "entries_purge", _refused)
+        with pytest.raises(AuditUnavailableError):
+            purge_go_on(run.pk, at=now())
+    assert _shown() == [("failed", 2, 4)] and purges()[0].error == "the disk is full"
+    assert purge_run("calls", at=now()).records == 2  # the next one takes the others
+    assert _shown() == [("done", 2, 2), ("failed", 2, 4)] and verify_chains().is_intact
+
+
+def _refused(*_: Any) -> int:
+    raise AuditUnavailableError("the disk is full")
+
+
+def call_changes(entry_id: Any) -> dict[str, Any]:
+    return dict(Content.objects.get(entry_id=entry_id).changes or {})
 
 
 @pytest.mark.usefixtures("mixed")

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from apps.audit.models import Content, Entry, Erasure, Hold
+from apps.audit.models import Content, Entry, Erasure, Hold, PurgeRun
 from apps.audit.retention.erasing import erasure_run
 from apps.audit.retention.holds import hold_place
 from apps.audit.services import entry_record
@@ -55,17 +55,30 @@ def test_days_are_saved_never_below_the_floor_and_on_record(browser: Client) -> 
 
 
 def test_a_purge_is_seen_to_its_end(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[tuple[str, str]] = []
+    asked: list[tuple[str]] = []
     monkeypatch.setattr(purge_run_task, "delay", lambda *words: asked.append(words))
+    assert "Nothing was purged in the last 90 days." in told(browser)
     browser.post(CLASS, {"days": "30"})
-    place = browser.post(f"{CLASS}purge/")["Location"]
-    assert place == f"{CLASS}?of=2" and kinds("purge") == ["requested"]
-    page = told(browser, place)
-    assert "0 of 2 records" in page and f'hx-get="{CLASS}left/?of=2"' in page
+    assert browser.post(f"{CLASS}purge/")["Location"] == CLASS and kinds("purge") == ["requested"]
+    for page, path in ((told(browser, CLASS), f"{CLASS}left/"), (told(browser), f"{PAGE}purges/")):
+        assert "0 of 2 records" in page and "Waits for a worker" in page
+        assert f'hx-get="{path}"' in page and 'role="alert"' not in page
     purge_run_task(*asked[0])
-    done = told(browser, f"{CLASS}left/?of=2")
-    assert "2 records are gone" in done and "hx-get" not in done
-    assert verify_chains().is_intact
+    for path in (f"{CLASS}left/", f"{PAGE}purges/"):
+        done = told(browser, path)
+        assert "2 records are gone" in done and "hx-get" not in done
+    assert kinds("purge") == ["requested", "purged"] and verify_chains().is_intact
+
+
+def test_a_purge_that_broke_off_is_an_alarm_with_its_reason(browser: Client) -> None:
+    at = timezone.now()
+    PurgeRun.objects.create(
+        name="denials", requested_by="system", requested_at=at, finished_at=at,
+        state="failed", records_total=9, records_done=4, error="the disk <is> full",
+    )  # fmt: skip
+    for path in (PAGE, CLASS):
+        page = told(browser, path)
+        assert "4 of 9 records are gone" in page and "the disk &lt;is&gt; full" in page
 
 
 def test_nothing_is_purged_of_what_is_kept_for_ever(browser: Client) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from apps.audit.models import PurgeRun
 from apps.audit.retention.classes import CLASSES, LONGEST_DAYS
 from apps.audit.retention.holds import FIELDS, REASON_LIMIT, TEXT_LIMIT
 
@@ -24,14 +25,27 @@ class DaysSerializer(serializers.Serializer[Any]):
     days = serializers.IntegerField(min_value=1, max_value=LONGEST_DAYS, allow_null=True)
 
 
+class PurgeRunSerializer(serializers.Serializer[Any]):
+    """One purge; `error` says why it failed."""
+
+    state = serializers.ChoiceField(choices=PurgeRun.State.choices)
+    requested_by = serializers.CharField()
+    requested_at = serializers.DateTimeField()
+    records_total = serializers.IntegerField()
+    records_done = serializers.IntegerField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+    error = serializers.CharField()
+
+
 class PurgePreviewSerializer(serializers.Serializer[Any]):
-    """What a purge would take now; sizes are an estimate."""
+    """What a purge would take now, and the last one of the class; sizes are an estimate."""
 
     records = serializers.IntegerField()
     size_bytes = serializers.IntegerField()
     first = serializers.DateTimeField(allow_null=True)
     last = serializers.DateTimeField(allow_null=True)
     held = serializers.IntegerField()
+    run = PurgeRunSerializer(allow_null=True)
 
 
 class HoldAskSerializer(serializers.Serializer[Any]):

@@ -38,7 +38,7 @@ from apps.audit.retention.classes import (
 )
 from apps.audit.retention.erasing import erasure_access, erasure_preview, erasure_request, erasures
 from apps.audit.retention.holds import hold_access, hold_lift, hold_place, holds_active, holds_lifted
-from apps.audit.retention.purging import purge_request
+from apps.audit.retention.purging import purge_request, purges
 from apps.audit.tasks import erasure_enqueue, purge_enqueue
 
 MANAGE = Permission.AUDIT_MANAGE
@@ -70,11 +70,11 @@ class RetentionDetail(_WholeLedger):
 
     @extend_schema(
         operation_id="audit_retention_preview",
-        summary="Say what a purge of a class would take now",
+        summary="Say what a purge of a class would take now, and how far the last one is",
         responses={200: PurgePreviewSerializer, **REFUSED},
     )
     def get(self, request: Request, name: str) -> Response:
-        return Response(PurgePreviewSerializer(purge_preview(principal_of(request), _class(name).name)).data)
+        return Response(_purge(request, _class(name).name))
 
     @extend_schema(
         operation_id="audit_retention_set",
@@ -98,9 +98,10 @@ class RetentionPurge(_WholeLedger):
         responses={202: PurgePreviewSerializer, **REFUSED},
     )
     def post(self, request: Request, name: str) -> Response:
-        preview = purge_preview(principal_of(request), _class(name).name)
-        purge_enqueue(name, purge_request(principal_of(request), name))
-        return Response(PurgePreviewSerializer(preview).data, status=status.HTTP_202_ACCEPTED)
+        run = purge_request(principal_of(request), _class(name).name, at=timezone.now())
+        answer = _purge(request, name)
+        purge_enqueue(run.pk)
+        return Response(answer, status=status.HTTP_202_ACCEPTED)
 
 
 class Holds(_WholeLedger):
@@ -189,6 +190,11 @@ class ErasureDetail(_WholeLedger):
     )
     def get(self, request: Request, erasure_id: UUID) -> Response:
         return Response(ErasureSerializer(erasure_access(principal_of(request), erasure_id)).data)
+
+
+def _purge(request: Request, name: str) -> Any:
+    preview = asdict(purge_preview(principal_of(request), name))
+    return PurgePreviewSerializer(preview | {"run": next(iter(purges(name, limit=1)), None)}).data
 
 
 def _class(name: str) -> RetentionClass:

@@ -22,7 +22,7 @@ from apps.audit.retention.classes import (
 )
 from apps.audit.retention.erasing import erasure_access, erasure_preview, erasure_request, erasures
 from apps.audit.retention.holds import hold_access, hold_lift, hold_place, holds_active, holds_lifted
-from apps.audit.retention.purging import purge_request
+from apps.audit.retention.purging import purge_request, purges
 from apps.audit.tasks import erasure_enqueue, purge_enqueue
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.retention_forms import DaysForm, ErasureForm, HoldForm, LiftForm, SubjectForm
@@ -57,18 +57,22 @@ def records(request: ConsoleRequest, name: str) -> HttpResponse:
 @require_safe
 @gate(Permission.AUDIT_MANAGE)
 def purging(request: ConsoleRequest, name: str) -> HttpResponse:
-    """How far a purge is; asks itself again until nothing is left to take."""
+    """How far a purge of one class is; asks itself again until it has ended."""
     return render(request, "console/audit/_purge.html", {"each": _class(name), **_left(request, name)})
 
 
 @require_POST
 @gate(Permission.AUDIT_MANAGE)
 def purge(request: ConsoleRequest, name: str) -> HttpResponse:
-    total = purge_preview(request.user, _class(name).name).records
-    purge_enqueue(name, purge_request(request.user, name))
-    answer = redirect("audit-retention-class", name)
-    answer["Location"] += f"?of={total}"
-    return answer
+    purge_enqueue(purge_request(request.user, _class(name).name, at=timezone.now()).pk)
+    return redirect("audit-retention-class", name)
+
+
+@require_safe
+@gate(Permission.AUDIT_MANAGE)
+def runs(request: ConsoleRequest) -> HttpResponse:
+    """How far the last purges are; asks itself again until all have ended."""
+    return render(request, "console/audit/_purges.html", _purges())
 
 
 @require_POST
@@ -158,6 +162,7 @@ def _page(request: ConsoleRequest, status: int = 200, **forms: Any) -> HttpRespo
         "holds": holds_active(),
         "lifted": holds_lifted(limit=10),
         "erasures": erasures(limit=10),
+        **_purges(),
         "hold_form": HoldForm(),
         "subject_form": SubjectForm(),
         **forms,
@@ -172,11 +177,13 @@ def _class(name: str) -> RetentionClass:
 
 
 def _left(request: ConsoleRequest, name: str) -> dict[str, Any]:
-    """What is left to take, and of how much when a purge was asked for; the ledger itself is the measure."""
-    preview = purge_preview(request.user, name)
-    text = request.GET.get("of", "")
-    total = int(text) if text.isdecimal() and len(text) < 16 else None
-    done = None if total is None else max(0, total - preview.records)
-    percent = None if done is None else 100 if not total else min(100, done * 100 // total)
-    is_open = total is not None and bool(preview.records)
-    return {"preview": preview, "total": total, "done": done, "percent": percent, "is_open": is_open}
+    """What a purge of a class would take now, and how the last one of it went."""
+    run = next(iter(purges(name, limit=1)), None)
+    is_open = run is not None and run.is_open
+    return {"run": run, "preview": None if is_open else purge_preview(request.user, name)}
+
+
+def _purges() -> dict[str, Any]:
+    found = purges()
+    shown = [{"run": run, "label": CLASSES[run.name][0]} for run in found]
+    return {"purges": shown, "is_purging": any(run.is_open for run in found)}
