@@ -26,6 +26,7 @@ from apps.audit.chain import (
     genesis,
 )
 from apps.audit.models import Boot
+from apps.audit.problems import Kind, Params, code_of, told_in_english
 from apps.audit.rows import EntryRow
 from apps.audit.vouching import Vouched, covered_wrongly, within, witnessed_beyond
 from apps.audit.walkers import Gap, Stretch, Walked, begin, walk, walk_here
@@ -45,14 +46,29 @@ class Problem:
 
     chain_id: UUID
     seq: int
-    code: str
-    message: str
+    kind: Kind
+    params: Params = field(default_factory=dict)
+
+    @property
+    def code(self) -> str:
+        return code_of(self.kind)
+
+    @property
+    def message(self) -> str:
+        return told_in_english(self.kind, self.params)
+
+    @property
+    def chain(self) -> str:
+        return "" if self.chain_id == NO_CHAIN else show_id("chain", self.chain_id)
 
     @property
     def place(self) -> str:
-        return (
-            f"statement #{self.seq}" if self.chain_id == NO_CHAIN else f"{show_id('chain', self.chain_id)} #{self.seq}"
-        )
+        return f"{self.chain or 'statement'} #{self.seq}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Write it as it is kept: with its English sentence for programs, with its kind for people's languages."""
+        told = {"place": self.place, "code": self.code, "message": self.message}
+        return told | {"chain": self.chain, "number": self.seq, "kind": self.kind, "params": dict(self.params)}
 
 
 @dataclass(slots=True)
@@ -77,15 +93,13 @@ class Verification:
     def is_intact(self) -> bool:
         return not self.problem_count
 
-    def add(self, chain_id: UUID, seq: int, code: str, message: str) -> None:
+    def add(self, chain_id: UUID, seq: int, kind: Kind, params: Params | None = None) -> None:
         self.problem_count += 1
         if len(self.problems) < PROBLEM_LIMIT:
-            self.problems.append(Problem(chain_id, seq, code, message))
+            self.problems.append(Problem(chain_id, seq, kind, params or {}))
 
     def to_json(self) -> dict[str, Any]:
-        told = asdict(self) | {"problems": []}
-        told["problems"] = [{"place": each.place, "code": each.code, "message": each.message} for each in self.problems]
-        return told
+        return asdict(self) | {"problems": [each.to_json() for each in self.problems]}
 
 
 @dataclass(slots=True)
@@ -184,8 +198,8 @@ def _join(report: Verification, chain: _Chain, walked: Walked) -> None:
     report.entries += walked.entries
     report.contents += walked.contents
     report.heads += walked.heads_found
-    for seq, code, message in walked.problems:
-        report.add(chain_id, seq, code, message)
+    for seq, kind, params in walked.problems:
+        report.add(chain_id, seq, kind, params)
     chain.heads_gone += walked.heads_gone
     chain.bare += [(first, last) for first, last in walked.bare]
     if walked.first_seq is None:
@@ -193,7 +207,7 @@ def _join(report: Verification, chain: _Chain, walked: Walked) -> None:
     if walked.first_seq != chain.expected:
         chain.gaps.append(Gap(chain.expected, walked.first_seq - 1, chain.previous, walked.first_prev))
     elif walked.first_prev != chain.previous:
-        report.add(chain_id, walked.first_seq, "unlinked", "it does not follow the entry before it")
+        report.add(chain_id, walked.first_seq, "unlinked")
     chain.gaps += walked.gaps
     chain.expected, chain.previous = walked.last_seq + 1, walked.last_hash
 
@@ -203,36 +217,36 @@ def _judge(report: Verification, chain_id: UUID, chain: _Chain, vouched: Vouched
     if chain.expected <= chain.length:
         chain.gaps.append(Gap(chain.expected, chain.length, chain.previous, chain.head))
     elif chain.previous != chain.head:
-        report.add(chain_id, chain.length, "head_differs", "its last entry is not the one that its process wrote last")
+        report.add(chain_id, chain.length, "head_differs")
     for gap in chain.gaps:
         if vouched.explains(chain_id, gap):
             report.purged += gap.last - gap.first + 1
         elif gap.last == chain.length:
-            told = f"the chain ends at number {gap.first - 1} of {chain.length}"
-            report.add(chain_id, chain.length, "truncated", told)
+            report.add(chain_id, chain.length, "truncated.end", {"last": gap.first - 1, "length": chain.length})
         else:
-            told = f"after number {gap.first - 1} comes number {gap.last + 1}"
-            report.add(chain_id, gap.last + 1, "missing", told)
+            report.add(chain_id, gap.last + 1, "missing", {"before": gap.first - 1, "after": gap.last + 1})
     for first, last in chain.bare:
         report.erased += last - first + 1
         for begun, ended in vouched.not_erased(chain_id, first, last):
             report.erased -= ended - begun + 1
-            told = "its content is gone, and no signed statement says why"
-            report.add(chain_id, begun, "content_missing", told if begun == ended else f"{told}: up to number {ended}")
+            if begun == ended:
+                report.add(chain_id, begun, "content_missing")
+            else:
+                report.add(chain_id, begun, "content_missing.span", {"last": ended})
     for seq, head in chain.heads_gone:
         if not vouched.is_purged(chain_id, seq, head):
-            report.add(chain_id, seq, "truncated", "a checkpoint signed an entry that is not there")
+            report.add(chain_id, seq, "truncated.head")
     signed = vouched.heads[chain_id].numbers if chain_id in vouched.heads else ()
     report.open_entries += max(chain.length - (signed[-1] if signed else 0), 0)
     for seq in signed[-1:]:
         if seq > chain.length and seq > _length_now(chain_id):
-            report.add(chain_id, seq, "truncated", "a checkpoint signed more entries than its process is said to have")
+            report.add(chain_id, seq, "truncated.beyond")
 
 
 def _tell_statements(report: Verification, vouched: Vouched) -> None:
     report.statements = vouched.count
-    for number, code, message in vouched.problems:
-        report.add(NO_CHAIN, number, code, message)
+    for number, kind, params in vouched.problems:
+        report.add(NO_CHAIN, number, kind, params)
 
 
 def _length_now(chain_id: UUID) -> int:
@@ -247,17 +261,17 @@ def _verify_strangers(report: Verification, chains: dict[UUID, _Chain], vouched:
     now = dict(Boot.objects.values_list("id", "seq"))
     for chain_id, last in found:
         if chain_id not in now:
-            report.add(chain_id, last, "unknown_chain", "no process is known to have written this chain")
+            report.add(chain_id, last, "unknown_chain")
         elif chain_id in chains and last > now[chain_id]:
-            report.add(chain_id, last, "beyond_head", "it stands after the last entry that its process wrote")
+            report.add(chain_id, last, "beyond_head")
     for chain_id in set(vouched.heads) - set(now):
         last = vouched.heads[chain_id].numbers[-1]
         if not vouched.is_purged(chain_id, last, vouched.heads[chain_id].hash_at(-1)):
-            report.add(chain_id, last, "truncated", "checkpoints signed this chain, and nothing of it is there")
+            report.add(chain_id, last, "truncated.chain")
     for name, number in witnessed_beyond(vouched):
-        report.add(NO_CHAIN, number, "witness_ahead", f"the witness {name} was told of it, and it is not here")
+        report.add(NO_CHAIN, number, "witness_ahead", {"name": name})
     for chain_id, seq in covered_wrongly(vouched):
-        report.add(chain_id, seq, "checkpoint_index", "it is said to be signed further than it is")
+        report.add(chain_id, seq, "checkpoint_index")
 
 
 def _hash_of(entry: EntryRow) -> bytes:

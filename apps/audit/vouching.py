@@ -13,6 +13,7 @@ from django.db import connection
 
 from apps.audit.errors import AuditKeyError
 from apps.audit.models import Witness
+from apps.audit.problems import Kind, Params
 from apps.audit.signing import audit_key, has_next_key, next_key
 from apps.audit.statements import (
     GENESIS,
@@ -62,7 +63,7 @@ class Vouched:
     heads: dict[UUID, Heads] = field(default_factory=lambda: defaultdict(Heads))
     purges: dict[UUID, dict[tuple[int, bytes], tuple[int, bytes]]] = field(default_factory=lambda: defaultdict(dict))
     erasures: dict[UUID, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
-    problems: list[tuple[int, str, str]] = field(default_factory=list)
+    problems: list[tuple[int, Kind, Params]] = field(default_factory=list)
 
     def follow(self) -> None:
         """Check the statements that came since, and take in what they say."""
@@ -112,26 +113,26 @@ class Vouched:
     def _take(self, statement: Statement) -> None:
         number = statement.number
         if number != self.count + 1:
-            self._problem(number, "statement_missing", f"after statement {self.count} comes {number}")
+            self._problem(number, "statement_missing", before=self.count, after=number)
         elif statement.prev_hash != self.last_hash:
-            self._problem(number, "statement_unlinked", "it does not follow the statement before it")
+            self._problem(number, "statement_unlinked")
         if self.signer and statement.public_key != self.signer:
-            self._problem(number, "key_unannounced", "it is signed by a key that no statement names")
+            self._problem(number, "key_unannounced")
         self.count, self.last_hash, self.signer = number, statement.hash, statement.public_key
         if not statement_is_sound(statement):
-            self._problem(number, "statement_changed", "it is not the one that was signed")
+            self._problem(number, "statement_changed")
             return
         try:
             self.signer = key_following(statement)
             self._told(statement)
         except (ValueError, KeyError, TypeError):
-            self._problem(number, "statement_unreadable", "it cannot be read")
+            self._problem(number, "statement_unreadable")
 
     def _told(self, statement: Statement) -> None:
         if statement.kind == StatementKind.CHECKPOINT:
             for head in statement.told["heads"]:
                 if not self.heads[UUID(head["chain"])].add(head["seq"], bytes.fromhex(head["hash"])):
-                    self._problem(statement.number, "checkpoint_back", "it signs a chain that has become shorter")
+                    self._problem(statement.number, "checkpoint_back")
         elif statement.kind == StatementKind.PURGE:
             for gone in statement.told["ranges"]:
                 before = (gone["first"], bytes.fromhex(gone["prev"]))
@@ -147,13 +148,13 @@ class Vouched:
         try:
             known = {audit_key().public, *([next_key().public] if has_next_key() else [])}
         except AuditKeyError as exc:
-            self._problem(self.count, "key_unusable", exc.message)
+            self._problem(self.count, "key_unusable", why=exc.message)
             return
         if self.signer not in known:
-            self._problem(self.count, "key_unknown", "the key in use is not the one that signed the last statement")
+            self._problem(self.count, "key_unknown")
 
-    def _problem(self, number: int, code: str, message: str) -> None:
-        self.problems.append((number, code, message))
+    def _problem(self, number: int, kind: Kind, **params: int | str) -> None:
+        self.problems.append((number, kind, params))
 
 
 def covered_wrongly(vouched: Vouched) -> list[tuple[UUID, int]]:

@@ -9,7 +9,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import orjson
@@ -17,6 +17,9 @@ import psycopg
 from psycopg import sql
 
 from apps.audit.chain import FORMATS, body_columns, body_digest, content_columns, content_commitment, entry_hash
+
+if TYPE_CHECKING:
+    from apps.audit.problems import Kind, Params
 
 ROWS_AT_ONCE = 500  # contents are up to some hundred kilobytes each
 NICENESS = 5
@@ -87,7 +90,7 @@ class Walked:
     last_hash: bytes = b""
     gaps: list[Gap] = field(default_factory=list)
     bare: list[list[int]] = field(default_factory=list)
-    problems: list[tuple[int, str, str]] = field(default_factory=list)
+    problems: "list[tuple[int, Kind, Params]]" = field(default_factory=list)
     heads_found: int = 0
     heads_gone: list[tuple[int, bytes]] = field(default_factory=list)
 
@@ -116,19 +119,19 @@ def _entry(walked: Walked, row: Sequence[Any], heads: dict[int, bytes]) -> None:
     if walked.first_seq is None:
         walked.first_seq, walked.first_prev = seq, prev
     elif seq == walked.last_seq:
-        walked.problems.append((seq, "repeated", f"number {seq} is there more than once"))
+        walked.problems.append((seq, "repeated", {"number": seq}))
     elif seq != walked.last_seq + 1:
         walked.gaps.append(Gap(walked.last_seq + 1, seq - 1, walked.last_hash, prev))
     elif prev != walked.last_hash:
-        walked.problems.append((seq, "unlinked", "it does not follow the entry before it"))
+        walked.problems.append((seq, "unlinked", {}))
     signed = heads.pop(seq, None)
     if signed is not None:
         walked.heads_found += 1
         if signed != own:
-            walked.problems.append((seq, "rewritten", "a checkpoint signed another entry in its place"))
+            walked.problems.append((seq, "rewritten", {}))
     columns = dict(zip(OWN, row[:SEQ], strict=True))
     if _says_unbound(columns) or not _entry_fits(walked.stretch.chain_id, columns, seq, prev, own):
-        walked.problems.append((seq, "changed", "it does not hash to what it says"))
+        walked.problems.append((seq, "changed", {}))
     _content(walked, columns, seq, row[SALT], row[SALT + 1 :])
     walked.last_seq, walked.last_hash = seq, own
 
@@ -137,7 +140,7 @@ def _content(walked: Walked, columns: dict[str, Any], seq: int, salt: Any, parts
     bound, version = columns["content_commitment"], columns["format"]
     if bound is None:
         if salt is not None:
-            walked.problems.append((seq, "content_stray", "it has content that it did not commit to"))
+            walked.problems.append((seq, "content_stray", {}))
         return
     if salt is None:
         if walked.bare and walked.bare[-1][1] == seq - 1:
@@ -153,7 +156,7 @@ def _content(walked: Walked, columns: dict[str, Any], seq: int, salt: Any, parts
         or version not in FORMATS
         or not any(content_commitment(bytes(salt), told, version=version) == bound for told in _readings(content))
     ):
-        walked.problems.append((seq, "content_changed", "its content is not the one that it committed to"))
+        walked.problems.append((seq, "content_changed", {}))
 
 
 class _Spans:
@@ -173,9 +176,9 @@ def _back(walked: Walked, row: Sequence[Any], erased: _Spans, purged: _Spans) ->
     """Report what stands there although its end was signed before the walk began."""
     seq = row[SEQ]
     if purged.include(seq):
-        walked.problems.append((seq, "purged_back", "a signed statement says that it was purged"))
+        walked.problems.append((seq, "purged_back", {}))
     if erased.include(seq) and row[SALT] is not None:
-        walked.problems.append((seq, "content_back", "a signed statement says that its content was erased"))
+        walked.problems.append((seq, "content_back", {}))
 
 
 def _says_unbound(columns: dict[str, Any]) -> bool:

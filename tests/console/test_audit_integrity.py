@@ -2,15 +2,16 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from django.test import Client
-from django.utils import timezone
+from django.utils import timezone, translation
 
 import verify_audit
 from apps.audit.checkpoints import checkpoints_make
 from apps.audit.models import VerificationRun, Witness
+from apps.audit.problems import SENTENCES, Kind, code_of, told_in_english, told_to_people
 from apps.audit.services import entry_record
 from apps.audit.signing import audit_key, key_id
 from apps.audit.verification_runs import verification_request, verification_run
@@ -69,6 +70,46 @@ def test_a_broken_ledger_is_an_alarm(
     verification_run(verification_request(auditor, at=timezone.now()).pk, at=timezone.now())
     page = client_of(auditor).get(PAGE).content.decode()
     assert "The audit ledger does not hold." in page and "1 problem" in page and "it does not hash" in page
+
+
+def test_what_was_found_is_told_in_the_language_of_whoever_reads(
+    client_of: ClientOf,
+    auditor: Any,
+    owner_sql: Callable[[str], None],  # noqa: F811 - a fixture
+) -> None:
+    for _ in range(4):
+        entry_record(intent())
+    Witness.objects.create(name="notary", kind="file", target="notary.jsonl", last_number=9)
+    owner_sql(MAINTENANCE.format("DELETE FROM audit_entry WHERE seq = 2"))
+    verification_run(verification_request(auditor, at=timezone.now()).pk, at=timezone.now())
+    browser = client_of(auditor)
+    english = browser.get(PAGE).content.decode()
+    chinese = browser.get(PAGE, headers={"Accept-Language": "zh-hans"}).content.decode()
+    assert "after number 1 comes number 3" in english and "statement #9" in english
+    assert "编号 1 之后是编号 3" in chinese and "见证方 notary 已获知它" in chinese and "声明 #9" in chinese
+    assert "after number" not in chinese and "was told of it" not in chinese
+
+
+def test_each_kind_has_a_sentence_in_both_languages_that_takes_its_params() -> None:
+    params = dict.fromkeys(("number", "before", "after", "last", "length", "name", "why"), "<7>")
+    for kind in get_args(Kind):
+        english = told_in_english(kind, params)
+        kept = {"kind": kind, "params": params, "message": english, "code": code_of(kind)}
+        with translation.override("zh-hans"):
+            chinese = told_to_people(kept)
+        assert chinese != english and chinese.count("<7>") == english.count("<7>"), kind
+    assert set(get_args(Kind)) == set(SENTENCES)
+
+
+def test_what_an_earlier_release_found_keeps_its_sentence(client_of: ClientOf, auditor: Any) -> None:
+    found = {"place": "chain_1 #7", "code": "changed", "message": "it does <not> hash"}
+    at = timezone.now()
+    VerificationRun.objects.create(
+        requested_by="system", requested_at=at, finished_at=at, state="done", is_intact=False,
+        report={"problem_count": 1, "problems": [found], "heads": 0, "statements": 0},
+    )  # fmt: skip
+    page = client_of(auditor).get(PAGE, headers={"Accept-Language": "zh-hans"}).content.decode()
+    assert "chain_1 #7" in page and "it does &lt;not&gt; hash" in page
 
 
 def test_a_checkpoint_is_signed_on_demand(client_of: ClientOf, auditor: Any) -> None:

@@ -18,6 +18,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from apps.audit.problems import place_to_people, told_to_people
 from apps.firewall.engine.exec_policy.lookalikes import looks_like_another
 from apps.firewall.identifiers import show_id
 
@@ -36,6 +37,10 @@ def icon(name: str, css: str = "") -> SafeString:
     return format_html(
         '<svg class="i {}" aria-hidden="true"><use href="{}#i-{}"/></svg>', css, static("vendor/icons.svg"), name
     )
+
+
+register.filter("problem_told", told_to_people)
+register.filter("problem_place", place_to_people)
 
 
 def _is_hidden(letter: str) -> bool:
