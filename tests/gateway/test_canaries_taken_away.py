@@ -29,7 +29,7 @@ from apps.notifications.webhooks import webhook_add
 from openclaw_admin import logs
 from tests.approvals.conftest import NOON, ask, draft_for  # noqa: F401 - fixtures
 from tests.audit.drafts import intent, outcome
-from tests.audit.siem import HttpServer, SyslogServer, served
+from tests.audit.siem import KEY, REGION, SECRET, HttpServer, ObjectStore, SyslogServer, served
 from tests.gateway.canaries import Canary, canaries, found_in
 from tests.gateway.test_canaries import of_files, of_tables
 from tests.gateway.test_decisions import Token
@@ -93,22 +93,29 @@ def test_files_of_each_format_and_what_is_asked_for_by_programs(
 def test_streams_to_other_systems(environment: Any, admin: Any, settings: Any) -> None:
     settings.CALLBACK_NETWORKS = ("127.0.0.0/8",)
     streams = []
-    with served(HttpServer()) as web, served(SyslogServer(None)) as syslog:
-        for kind, server, address in (
-            ("http", web, "http://127.0.0.1:{}/in"),
-            ("otlp", web, "http://127.0.0.1:{}/v1/logs"),
-            ("syslog", syslog, "syslog+tcp://127.0.0.1:{}"),
+    bucket: dict[str, Any] = {"region": REGION, "secret": f"{KEY}:{SECRET}"}
+    with served(HttpServer()) as web, served(SyslogServer(None)) as syslog, served(ObjectStore()) as store:
+        for kind, server, address, more in (
+            ("http", web, "http://127.0.0.1:{}/in", {}),
+            ("otlp", web, "http://127.0.0.1:{}/v1/logs", {}),
+            ("syslog", syslog, "syslog+tcp://127.0.0.1:{}", {}),
+            ("s3", store, "http://127.0.0.1:{}/bucket", bucket),
         ):
             port = server.server_address[1]
             settings.AUDIT_STREAM_PORTS = (*settings.AUDIT_STREAM_PORTS, port)
-            streams.append(stream_add(admin, name=kind, kind=kind, url=address.format(port)).pk)
+            streams.append(stream_add(admin, name=kind, kind=kind, url=address.format(port), **more).pk)
         recorded = record()
         for stream in streams:
             while stream_send(stream, at=datetime.now(UTC) + timedelta(hours=1), limit_s=30):
                 pass
-        told = b"\n".join([*(body for *_, body in web.asked), *syslog.messages])
-    assert told.count(b"[masked ") > 300
-    assert found_in(told, recorded) == []
+    told = {
+        "http": b"\n".join(body for _, path, _, body in web.asked if path == "/in"),
+        "otlp": b"\n".join(body for _, path, _, body in web.asked if path == "/v1/logs"),
+        "syslog": b"\n".join(syslog.messages),
+        "s3": b"\n".join([*map(str.encode, store.objects), *store.objects.values()]),
+    }
+    assert {kind: block.count(b"[masked ") > 300 for kind, block in told.items()} == dict.fromkeys(told, True)
+    assert {kind: names for kind, block in told.items() if (names := found_in(block, recorded))} == {}
 
 
 def test_notices_to_people(
