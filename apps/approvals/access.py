@@ -9,6 +9,7 @@ from apps.accounts.models import ApiToken
 from apps.approvals.errors import ApprovalNotFoundError, GrantNotFoundError
 from apps.approvals.models import Approval, Grant
 from apps.approvals.rules import is_own
+from apps.approvals.selectors import approval_now
 from apps.registry.selectors import environments
 
 
@@ -19,7 +20,7 @@ def approval_access(principal: Principal, approval_id: UUID, *, write: bool = Fa
         ApprovalNotFoundError: there is none, or its existence is not this principal's business.
         PermissionDeniedError: it may be seen but not answered.
     """
-    approval = Approval.objects.select_related("environment").filter(pk=approval_id).first()
+    approval = approval_now(approval_id)
     if approval is None or not may_environment(principal, approval.environment.slug):
         raise ApprovalNotFoundError(approval_id)
     if not _may_agent(principal, approval.agent):
@@ -37,7 +38,7 @@ def approval_seen(principal: Principal, approval_id: UUID) -> Approval:
     Raises:
         ApprovalNotFoundError: there is none, or its existence is not this principal's business.
     """
-    approval = Approval.objects.select_related("environment").filter(pk=approval_id).first()
+    approval = approval_now(approval_id)
     if approval is not None and _asked(principal, approval):
         return approval
     return approval_access(principal, approval_id)

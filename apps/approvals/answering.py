@@ -19,6 +19,7 @@ from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.services import entry_record
 from apps.registry.models import Environment
 from apps.registry.services.changing import By, change, check_version, field_problems, write_fields
+from apps.rows import RowsBy
 
 ESCALATION_FIELDS: Final = ("escalate_roles", "escalate_people", "escalate_teams")
 RULE_FIELDS: Final = (
@@ -26,11 +27,12 @@ RULE_FIELDS: Final = (
     *ESCALATION_FIELDS,
 )
 DEPUTY_LONGEST: Final = timedelta(days=90)
+_asking = RowsBy(lambda: Environment.objects.select_related("answer_policy"), "slug")
 
 
 def environment_asking(slug: str) -> Environment | None:
     """Find an environment together with how long its people have: what every request begins with."""
-    return Environment.objects.select_related("answer_policy").filter(slug=slug).order_by().first()
+    return _asking.one(slug)
 
 
 def answer_policy(environment: Environment) -> AnswerPolicy:

@@ -19,8 +19,10 @@ from apps.approvals.errors import (
 )
 from apps.approvals.models import AnswerRule, Approval
 from apps.approvals.states import ALLOWED, STATE_OF, Decision, State
+from apps.rows import RowsBy
 
 Place = tuple[AnswerRule | None, str]
+_rules = RowsBy(AnswerRule.objects.all, "environment")
 
 
 @dataclass
@@ -39,8 +41,7 @@ class Answerer:
             NotAnApproverError: the rule leaves it to others.
         """
         if approval.environment_id not in self._rules:
-            found = AnswerRule.objects.filter(environment=approval.environment)
-            self._rules[approval.environment_id] = list(found)
+            self._rules[approval.environment_id] = _rules.all(approval.environment_id)
         rule = answer_rule_of(approval, self._rules[approval.environment_id])
         return rule, self._place(approval, rule)
 

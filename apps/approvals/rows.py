@@ -4,6 +4,9 @@ from uuid import UUID
 
 from apps.approvals.errors import ApprovalNotFoundError
 from apps.approvals.models import Approval
+from apps.rows import RowsBy
+
+_locked = RowsBy(lambda: Approval.objects.select_for_update(of=("self",)).select_related("environment"))
 
 
 def approval_locked(approval_id: UUID) -> Approval:
@@ -12,10 +15,10 @@ def approval_locked(approval_id: UUID) -> Approval:
     Raises:
         ApprovalNotFoundError: there is none.
     """
-    try:
-        return Approval.objects.select_for_update(of=("self",)).select_related("environment").get(pk=approval_id)
-    except Approval.DoesNotExist:
-        raise ApprovalNotFoundError(approval_id) from None
+    approval = _locked.one(approval_id)
+    if approval is None:
+        raise ApprovalNotFoundError(approval_id)
+    return approval
 
 
 def approval_save(approval: Approval, *fields: str) -> None:

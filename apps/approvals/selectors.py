@@ -17,6 +17,7 @@ from apps.approvals.states import ALLOWED, State
 from apps.audit.selectors import LikeCounts, PastCommand, calls_like, commands_past
 from apps.registry.models import Environment
 from apps.registry.probing import PROBES
+from apps.rows import RowsBy
 
 WAITED_UNTIL = Least(F("decided_at"), F("expires_at"))
 """Nobody waits past the deadline, however much later a server that was away wrote the end down."""
@@ -24,6 +25,9 @@ LOOKED_AT = 5000
 """Past calls that the reach of an "always" is held against."""
 BY_PROGRAMS = "rpc"
 """The layer of requests whose program runs the command itself: an "always" speaks for none of these."""
+
+
+_now = RowsBy(lambda: Approval.objects.select_related("environment"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +95,7 @@ def approval_of_call(call_id: UUID) -> Approval | None:
 
 def approval_now(approval_id: UUID) -> Approval | None:
     """Read a request as it stands; waiters call it after each notice."""
-    return Approval.objects.select_related("environment").filter(pk=approval_id).first()
+    return _now.one(approval_id)
 
 
 def approval_of_given_id(given_id: str, *, actor: str) -> Approval | None:

@@ -24,16 +24,19 @@ def storm_pause(environment: Environment, agent: str, *, at: datetime) -> Halt |
         return None
     name = name_kept(environment, Scope.AGENT, agent)
     is_paused, since = _stood(environment, name)
-    of_agent = Halt.objects.filter(environment=environment, scope=Scope.AGENT, name=name)
     if is_paused:
-        return of_agent.filter(state=State.PAUSED).first()
+        return _pause(environment, name)
     policy = answer_policy(environment)
     if not is_storm(policy, agent, at=at, since=since):
         return None
     try:
         return halt_pause(environment, agent=name, denials=policy.storm_denials, minutes=policy.storm_minutes, at=at)
     except HaltExistsError:  # somebody else placed it in this moment, or people stopped the agent themselves
-        return of_agent.filter(state=State.PAUSED).first()
+        return _pause(environment, name)
+
+
+def _pause(environment: Environment, name: str) -> Halt | None:
+    return Halt.objects.filter(environment=environment, scope=Scope.AGENT, name=name, state=State.PAUSED).first()
 
 
 def _stood(environment: Environment, name: str) -> tuple[bool, datetime | None]:
