@@ -86,7 +86,7 @@ def test_what_was_found_is_told_in_the_language_of_whoever_reads(
     english = browser.get(PAGE).content.decode()
     chinese = browser.get(PAGE, headers={"Accept-Language": "zh-hans"}).content.decode()
     assert "after number 1 comes number 3" in english and "statement #9" in english
-    assert "编号 1 之后是编号 3" in chinese and "见证方 notary 已获知它" in chinese and "声明 #9" in chinese
+    assert "编号 1 之后是编号 3" in chinese and "见证者 notary 已获知它" in chinese and "声明 #9" in chinese
     assert "after number" not in chinese and "was told of it" not in chinese
 
 

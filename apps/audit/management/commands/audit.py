@@ -24,7 +24,7 @@ from apps.audit.models import Export
 from apps.audit.rows import EntryRow
 from apps.audit.selectors import entries
 from apps.audit.verification import verify_chains
-from apps.firewall.identifiers import read_id, show_id
+from apps.firewall.identifiers import read_id
 
 STANDARD_OUTPUT: Final = "-"
 TURN_S: Final = 1.0
@@ -102,7 +102,7 @@ class Command(BaseCommand):
     def _verify(self, _options: dict[str, Any]) -> None:
         report = verify_chains(progress=lambda walked: self.stderr.write(f"{walked:,} entries …"))
         for problem in report.problems:
-            self.stdout.write(f"{show_id('chain', problem.chain_id)} #{problem.seq}: {problem.message}")
+            self.stdout.write(f"{problem.place}: {problem.message}")
         chains = "chain" if report.chains == 1 else "chains"
         self.stdout.write(
             f"{report.entries:,} entries in {report.chains:,} {chains}, {report.contents:,} contents checked,"
