@@ -18,7 +18,7 @@ from tests.ops.conftest import ROOT
 
 
 @contextmanager
-def empty_server(home: Path) -> Iterator[tuple[Postgres, Addresses]]:
+def server_of(home: Path) -> Iterator[tuple[Postgres, Addresses]]:
     server = Postgres(home / "postgres", wanted=os.environ.get("OPENCLAW_ADMIN_POSTGRES", ""), is_durable=False)
     try:
         yield server, server.start()
@@ -26,9 +26,15 @@ def empty_server(home: Path) -> Iterator[tuple[Postgres, Addresses]]:
         server.stop()
 
 
+@contextmanager
+def empty_server(home: Path) -> Iterator[Addresses]:
+    with server_of(home) as (_, found):
+        yield found
+
+
 @pytest.fixture
 def addresses(home: Path) -> Iterator[Addresses]:
-    with empty_server(home) as (_, found):
+    with empty_server(home) as found:
         yield found
 
 
@@ -48,7 +54,7 @@ def prepared() -> Iterator[Prepared]:
     """Prepare once for all: every migration from the first takes long."""
     home = Path(tempfile.mkdtemp(prefix="oca-ops-"))
     home.chmod(0o711)
-    with empty_server(home) as (server, found):
+    with server_of(home) as (server, found):
         both = [prepare(home, found.url, found.owner_url) for _ in range(2)]
         said = [process.communicate(timeout=900)[0] for process in both]
         again = prepare(home, found.url, found.owner_url).communicate(timeout=900)[0]
