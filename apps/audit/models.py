@@ -209,6 +209,11 @@ class Export(models.Model):
         return show_id("exp", self.pk)
 
     @property
+    def shown_format(self) -> str:
+        """Its format as people write it."""
+        return {"csv": "CSV", "jsonl": "JSONL", "parquet": "Parquet"}.get(self.format, self.format)
+
+    @property
     def is_open(self) -> bool:
         return self.state in {self.State.WAITING, self.State.RUNNING}
 

@@ -47,7 +47,7 @@ def words_for(approval: Approval | None, language: str, at: datetime) -> Words:
 def words_for_export(export: Export, language: str) -> Words:
     """Say in a person's language that their export has ended, and how. Never what it holds."""
     with override(language or settings.LANGUAGE_CODE):
-        path, form = reverse("audit-exports"), export.format.upper()
+        path, form = reverse("audit-exports"), export.shown_format
         if export.state == Export.State.FAILED:
             text = _("%(format)s: nothing was left behind. Ask for it again, or for less.") % {"format": form}
             return Words(title=_("Your export failed"), text=text, path=path)

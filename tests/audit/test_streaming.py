@@ -185,7 +185,7 @@ def test_only_the_entry_that_is_refused_for_good_becomes_a_dead_letter(add: Add,
     tell(10, tool="poison")
     tell(*range(11, 20))
     web.refused = b"poison"
-    send(stream)
+    assert send(stream) == 20  # with the entry that tells of the stream itself
     [letter] = dead_letters(stream)
     assert "400" in letter.reason and streams_shown(later())[0].dead == 1
     taken = [json.loads(body) for _, _, _, body in web.asked if b"poison" not in body]
@@ -197,6 +197,7 @@ def test_only_the_entry_that_is_refused_for_good_becomes_a_dead_letter(add: Add,
     web.refused = b"nothing"
     assert dead_letters_retry(admin, stream) == (1, 0)
     assert json.loads(web.asked[-1][3])[0]["params"] == {"n": 10}
+    assert streams_shown(later())[0].stream.sent_count == 21
 
 
 def test_opentelemetry_gets_log_records(add: Add, web: HttpServer) -> None:

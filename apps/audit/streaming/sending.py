@@ -100,7 +100,9 @@ def dead_retry(stream: Stream, letter: DeadLetter) -> bool:
     except (TargetRefusedError, ConnectorError) as exc:
         DeadLetter.objects.filter(pk=letter.pk).update(attempts=F("attempts") + 1, reason=str(exc)[:500])
         return False
-    letter.delete()
+    with transaction.atomic():
+        letter.delete()
+        Stream.objects.filter(pk=stream.pk).update(sent_count=F("sent_count") + len(batch))
     return True
 
 
@@ -109,11 +111,10 @@ def _send(stream: Stream, ends_at: float) -> int:
     for chain_id, done, head in _behind(stream):
         while done < head:
             batch = _entries(chain_id, done, head, limit)
-            if batch:
-                _hand(stream, way, batch)
+            taken = _hand(stream, way, batch) if batch else 0
             done = batch[-1].seq if batch else head  # what was purged is not there to be sent
-            _move(stream, chain_id, done, len(batch))
-            sent += len(batch)
+            _move(stream, chain_id, done, taken)
+            sent += taken
             if time.monotonic() >= ends_at:
                 return sent
     return sent
@@ -124,8 +125,12 @@ def _batch_limit(stream: Stream) -> int:
     return max(1, BATCH_ENTRIES >> stream.failures)
 
 
-def _hand(stream: Stream, way: Way, batch: Sequence[EntryRow]) -> None:
-    """Hand a batch over; where it is refused for good, find the entries that are, and keep them as dead letters."""
+def _hand(stream: Stream, way: Way, batch: Sequence[EntryRow]) -> int:
+    """Hand a batch over; where it is refused for good, find the entries that are, and keep them as dead letters.
+
+    Returns:
+        How many entries the other side took.
+    """
     try:
         hand_over(way, batch)
     except TargetRefusedError as exc:
@@ -134,18 +139,18 @@ def _hand(stream: Stream, way: Way, batch: Sequence[EntryRow]) -> None:
             found = {"stream": stream, "chain_id": entry.chain_id, "seq": entry.seq}
             DeadLetter.objects.get_or_create(**found, defaults={"reason": str(exc)[:500]})
             log.warning("audit.stream_dead_letter", stream=stream.name, entry=entry.shown_id)
-            return
+            return 0
         Stream.objects.filter(pk=stream.pk, worker=stream.worker).update(touched_at=datetime.now(UTC))
         middle = len(batch) // 2
-        _hand(stream, way, batch[:middle])
-        _hand(stream, way, batch[middle:])
+        return _hand(stream, way, batch[:middle]) + _hand(stream, way, batch[middle:])
+    return len(batch)
 
 
-def _move(stream: Stream, chain_id: UUID, seq: int, count: int) -> None:
+def _move(stream: Stream, chain_id: UUID, seq: int, taken: int) -> None:
     at = datetime.now(UTC)
     with transaction.atomic():
         ours = Stream.objects.filter(pk=stream.pk, worker=stream.worker, is_paused=False)
-        changed = {"touched_at": at, "sent_at": at, "failures": 0, "error": "", "sent_count": F("sent_count") + count}
+        changed = {"touched_at": at, "sent_at": at, "failures": 0, "error": "", "sent_count": F("sent_count") + taken}
         if not ours.update(**changed):
             raise _TakenAwayError
         StreamCursor.objects.update_or_create(stream=stream, chain_id=chain_id, defaults={"seq": seq})
