@@ -13,12 +13,15 @@ import json
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from operator import itemgetter
+from typing import Any, TypeVar
 from uuid import UUID
 
 import orjson
 
 from apps.firewall.identifiers import new_id
+
+T = TypeVar("T")
 
 FORMAT = 2
 SALT_BYTES = 16
@@ -28,7 +31,8 @@ INTEGER_LIMIT = 2**53
 # Where orjson may write a number in other letters than the form asks for: one below 0.0001.
 _ODD_NUMBER = re.compile(rb"(?:^|[:\[,])-?(?:0\.0000|[0-9]+(?:\.[0-9]+)?e-)")
 _JSON_IN_BODY = ("phases", "changes")
-_ORJSON = orjson.OPT_SORT_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
+_ORJSON_IN_ORDER = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
+_ORJSON = orjson.OPT_SORT_KEYS | _ORJSON_IN_ORDER
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
 
@@ -67,6 +71,14 @@ _MOVED_2 = ("changes", "decision_reason")
 _BODY_COLUMNS = {1: TOLD_COLUMNS, 2: tuple(name for name in TOLD_COLUMNS if name not in _MOVED_2)}
 _CONTENT_COLUMNS = {1: _CONTENT_1, 2: (*_CONTENT_1, *_MOVED_2)}
 FORMATS = frozenset(_BODY_COLUMNS)
+# The canonical form has its keys in order; these are, so that nothing sorts them again for each entry.
+_BODY_IN_ORDER = {version: tuple(sorted(names)) for version, names in _BODY_COLUMNS.items()}
+_BODY_VALUES = {version: itemgetter(*names) for version, names in _BODY_IN_ORDER.items()}
+_CONTENT_VALUES = {version: itemgetter(*sorted(names)) for version, names in _CONTENT_COLUMNS.items()}
+_CONTENT_FORM = {
+    version: b"{%b}" % b",".join(b'"%b":%%b' % name.encode() for name in sorted(names))
+    for version, names in _CONTENT_COLUMNS.items()
+}
 
 
 def body_columns(version: int = FORMAT) -> tuple[str, ...]:
@@ -87,7 +99,7 @@ def content_columns(version: int = FORMAT) -> tuple[str, ...]:
     return _of_format(_CONTENT_COLUMNS, version)
 
 
-def _of_format(columns: Mapping[int, tuple[str, ...]], version: int) -> tuple[str, ...]:
+def _of_format(columns: Mapping[int, T], version: int) -> T:
     try:
         return columns[version]
     except KeyError:
@@ -100,6 +112,8 @@ def canonical(value: object) -> bytes:
     The form is that of the standard library's `json`; orjson writes the same bytes in a tenth of the time, but for very
     small numbers, and refuses what is too large or too deep for it.
     """
+    if value is None:
+        return b"null"
     try:
         written = orjson.dumps(value, option=_ORJSON)
     except orjson.JSONEncodeError:
@@ -176,7 +190,9 @@ def entry_id_instant(entry_id: UUID) -> datetime | None:
 
 def body_digest(columns: Mapping[str, Any]) -> bytes:
     """Digest an entry's own columns, as its format has them; instants, ids and bytes are written as text."""
-    body = {name: columns[name] for name in body_columns(columns["format"])}
+    version = columns["format"]
+    names = _of_format(_BODY_IN_ORDER, version)
+    body = dict(zip(names, _BODY_VALUES[version](columns), strict=True))
     body["at"] = instant_text(body["at"])
     if body["content_commitment"] is not None:
         body["content_commitment"] = bytes(body["content_commitment"]).hex()
@@ -184,10 +200,10 @@ def body_digest(columns: Mapping[str, Any]) -> bytes:
 
 
 def _body_text(body: dict[str, Any]) -> bytes:
-    """Write a body as `canonical` does, looking for odd numbers only where numbers may be odd."""
+    """Write a body, whose keys are in order, as `canonical` does; numbers may be odd in its JSON parts only."""
     parts = {name: orjson.Fragment(canonical(body[name])) for name in _JSON_IN_BODY if body.get(name) is not None}
     try:
-        return orjson.dumps(body | parts, option=_ORJSON)
+        return orjson.dumps({**body, **parts} if parts else body, option=_ORJSON_IN_ORDER)
     except orjson.JSONEncodeError:
         return _canonical(body)
 
@@ -209,7 +225,7 @@ def content_commitment(salt: bytes, content: Mapping[str, Any], *, version: int 
     Args:
         content: values of `content_columns`; what is missing is null, a reason that is missing the empty text.
     """
-    return commitment_of_texts(salt, content_texts(content, version=version))
+    return commitment_of_texts(salt, content_texts(content, version=version), version=version)
 
 
 def content_texts(content: Mapping[str, Any], *, version: int = FORMAT) -> dict[str, bytes]:
@@ -220,7 +236,7 @@ def content_texts(content: Mapping[str, Any], *, version: int = FORMAT) -> dict[
     return texts
 
 
-def commitment_of_texts(salt: bytes, texts: Mapping[str, bytes]) -> bytes:
+def commitment_of_texts(salt: bytes, texts: Mapping[str, bytes], *, version: int = FORMAT) -> bytes:
     """Commit to parts that are written already: canonical JSON of the whole is made of that of its parts."""
-    parts = (b'"%s":%s' % (name.encode(), texts[name]) for name in sorted(texts))
-    return hashlib.sha256(salt + b"{" + b",".join(parts) + b"}").digest()
+    written = _of_format(_CONTENT_FORM, version) % _CONTENT_VALUES[version](texts)
+    return hashlib.sha256(salt + written).digest()
