@@ -26,6 +26,8 @@ PICTURE_LIMIT: Final = 20_000
 FACET_LIMIT: Final = 20
 DEFAULT_SPAN: Final = timedelta(hours=24)
 SHORT_SPAN: Final = timedelta(hours=2)
+COUNTED_SPAN: Final = timedelta(days=2)
+RECENT_SPAN: Final = timedelta(days=60)
 FACETS: Final = {"agent": "e.agent", "tool": "e.tool", "channel": "e.channel", "layer": "e.decision_layer"}
 TALLIED: Final = ("agent", "tool", "channel", "layer", "status")
 # Widths of histogram bars, in seconds: what people read at a glance.
@@ -106,7 +108,7 @@ class Facets(dict[str, tuple[Facet, ...]]):
 
 @dataclass(frozen=True, slots=True)
 class _Tally:
-    """The rows of audit_tally that a picture adds up."""
+    """The rows of audit_tally that a picture adds up; with no environment, those of all."""
 
     environment: str
     dimension: str
@@ -114,15 +116,73 @@ class _Tally:
 
     @property
     def sql(self) -> str:
-        return "t.environment = %s AND t.dimension = %s AND t.value = ANY(%s)"
+        return f"{_of_environment(self.environment)} AND t.dimension = %s AND t.value = ANY(%s)"
 
     @property
     def parameters(self) -> list[Any]:
-        return [self.environment, self.dimension, list(self.values)]
+        return [*_given(self.environment), self.dimension, list(self.values)]
+
+
+# The environments that occur, one step in the index each.
+_OCCURRING: Final = (
+    "WITH RECURSIVE known AS ((SELECT environment FROM audit_tally ORDER BY environment LIMIT 1) UNION ALL"
+    " SELECT (SELECT n.environment FROM audit_tally AS n WHERE n.environment > known.environment"
+    " ORDER BY n.environment LIMIT 1) FROM known WHERE known.environment IS NOT NULL)"
+    " SELECT environment FROM known WHERE environment IS NOT NULL"
+)
+
+
+def _of_environment(environment: str) -> str:
+    return "t.environment = %s" if environment else f"t.environment = ANY(ARRAY({_OCCURRING}))"
+
+
+def _given(environment: str) -> list[str]:
+    return [environment] if environment else []
 
 
 def calls_count(filters: EntryFilters, *, limit: int = COUNT_LIMIT) -> Counted:
     """Count calls up to a limit: a page says "over 10,000" rather than wait."""
+    return _count_tallied(filters, limit) or _count_found(filters, limit)
+
+
+def _count_tallied(filters: EntryFilters, limit: int) -> Counted | None:
+    """Add up whole hours and count what lies before and after them; None where tallies do not answer.
+
+    What the follower has not read can only be more: a limit that is reached is reached without it.
+    """
+    tally, now = (None if filters.kind else _tally_of(filters, 3600)), datetime.now(UTC)
+    since, until = filters.since, filters.until
+    if tally is None or (since is not None and (until or now) - since <= COUNTED_SPAN):
+        return None
+    unread = follow_near()
+    low, high = (None if since is None else _ceil(since, 3600)), (None if until is None else _floor(until, 3600))
+    count = 0
+    for start, end in ((since, low), (high, until)):
+        if start is not None and end is not None and start < end:
+            count += _count_found(replace(filters, since=start, until=end), limit).count
+    recent = _floor((high or now) - RECENT_SPAN, 3600)
+    parts = ((low, high),) if low is not None and low >= recent else ((recent, high), (low, recent))
+    for start, end in parts:  # the limit is mostly reached by the newest hours
+        if count <= limit:
+            count += _hours_count(tally, start, end)
+    if unread and count <= limit:
+        return None
+    return Counted(min(count, limit), is_exact=count <= limit)
+
+
+def _hours_count(tally: _Tally, low: datetime | None, high: datetime | None) -> int:
+    bounds = [(sign, at) for sign, at in ((">=", low), ("<", high)) if at is not None]
+    rows = _rows(
+        f"SELECT coalesce(sum(t.{'ended' if tally.dimension == 'status' else 'begun'}), 0)::bigint"
+        f" FROM audit_tally AS t WHERE {tally.sql} AND t.step_s = 3600"
+        + "".join(f" AND t.start {sign} %s" for sign, _ in bounds),
+        [*tally.parameters, *(at for _, at in bounds)],
+    )
+    count: int = rows[0][0]
+    return count
+
+
+def _count_found(filters: EntryFilters, limit: int) -> Counted:
     where = calls_where(filters)
     if where.wanted is not None:
         found = len(entries_found(where, "DESC", WORDS_COUNT_LIMIT + 1))
@@ -191,8 +251,6 @@ def entry_facets(filters: EntryFilters, *, at: datetime) -> Facets:
 
 def _tally_of(filters: EntryFilters, step_s: int) -> _Tally | None:
     """Name the tallies that answer for these filters; None where there are none."""
-    if not filters.environment:
-        return None
     if _is_plain(filters):
         return _Tally(filters.environment, "", ("",))
     named = [name for name in TALLIED if getattr(filters, name)]
@@ -210,7 +268,7 @@ def _tally_of(filters: EntryFilters, step_s: int) -> _Tally | None:
 
 def _is_plain(filters: EntryFilters) -> bool:
     bare = EntryFilters(environment=filters.environment, since=filters.since, until=filters.until)
-    return bool(filters.environment) and replace(filters, kind=()) == bare
+    return replace(filters, kind=()) == bare
 
 
 def _parts(since: datetime, until: datetime, *, by_minute: bool) -> Iterator[tuple[str, datetime, datetime]]:
@@ -293,9 +351,10 @@ def _tallied_facets(filters: EntryFilters, since: datetime, until: datetime) -> 
     follow_near()
     rows = _rows(
         "SELECT t.dimension, t.value, sum(CASE WHEN t.dimension = 'status' THEN t.ended ELSE t.begun END)::bigint"
-        " FROM audit_tally AS t WHERE t.environment = %s AND t.step_s = 3600 AND t.dimension = ANY(%s)"
+        f" FROM audit_tally AS t WHERE {_of_environment(filters.environment)} AND t.step_s = 3600"
+        " AND t.dimension = ANY(%s)"
         " AND t.start >= %s AND t.start < %s GROUP BY 1, 2 ORDER BY 3 DESC, 2",
-        [filters.environment, list(TALLIED), _floor(since, 3600), until],
+        [*_given(filters.environment), list(TALLIED), _floor(since, 3600), until],
     )
     return _facets(rows, is_exact=True)
 

@@ -2,6 +2,7 @@
 
 # ruff: noqa: S608 - statements are put together from constants of ours; every value is a parameter
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -50,6 +51,19 @@ CALL_STATUS: dict[str, str] = {
     "awaiting_approval": _OPEN_APPROVAL,
     "running": _RUNNING,
 }
+# The same where one kind of entry with one status of its own says it: each is a place in the order of an index.
+_PLACES: dict[str, tuple[tuple[str, str], ...]] = {
+    "denied": (
+        ("denial", "denied"),
+        ("approval_answered", "denied"),
+        ("approval_expired", "expired"),
+        ("approval_superseded", "superseded"),
+    ),
+    "expired": (("approval_expired", "expired"),),
+    "cancelled": (("approval_cancelled", "cancelled"),),
+    "superseded": (("approval_superseded", "superseded"),),
+}
+PLACES_LIMIT = 8
 COLUMN_OF = {
     "environment": "e.environment",
     "actor": "e.actor",
@@ -73,7 +87,8 @@ class Where:
     """Conditions joined by AND, with their values in order.
 
     `wanted` is what the index of words is asked for, beside them; `key` says which of its columns name the entry.
-    `needs_words` says that the index is asked at all, so that whoever reads follows first.
+    `needs_words` says that the index is asked at all, so that whoever reads follows first. `by_status` is the part that
+    asks for statuses; `places` say the same as alternatives of which an entry fits one at most.
     """
 
     parts: list[str] = field(default_factory=list)
@@ -81,6 +96,8 @@ class Where:
     wanted: Wanted | None = None
     key: tuple[str, str] = OWN
     by_words: str = ""
+    by_status: str = ""
+    places: tuple[tuple[list[str], str], ...] = ()
     needs_words: bool = False
     since: datetime | None = None
     until: datetime | None = None
@@ -95,12 +112,26 @@ class Where:
 
     def beside_words(self) -> tuple[str, list[Any]]:
         """Give what is left of the conditions where the index of words is asked elsewhere."""
-        if self.wanted is None:
-            return self.sql, self.values
-        place = self.parts.index(self.by_words)
-        before = sum(part.count("%s") for part in self.parts[:place])
-        after = before + self.by_words.count("%s")
-        parts = [part for part in self.parts if part != self.by_words]
+        return self._without(self.by_words) if self.wanted is not None else (self.sql, self.values)
+
+    def ways(self) -> list[tuple[str, list[Any]]]:
+        """Give conditions that find the same entries together, none of them twice, each by the order of an index."""
+        if not self.places:
+            return [(self.sql, self.values)]
+        rest, values = self._without(self.by_status)
+        return [
+            (
+                f"{rest} AND {_any_of('e.kind', kinds)} AND e.status = %s AND e.call_id IS NOT NULL",
+                [*values, kinds if len(kinds) > 1 else kinds[0], status],
+            )
+            for kinds, status in self.places
+        ]
+
+    def _without(self, part: str) -> tuple[str, list[Any]]:
+        place = self.parts.index(part)
+        before = sum(each.count("%s") for each in self.parts[:place])
+        after = before + part.count("%s")
+        parts = [each for each in self.parts if each != part]
         return " AND ".join(parts) or "TRUE", self.values[:before] + self.values[after:]
 
 
@@ -133,10 +164,24 @@ def calls_where(filters: EntryFilters) -> Where:
     outcomes = [status for status in filters.status if status not in CALL_STATUS]
     if outcomes:
         named.append("e.kind = 'call_outcome' AND e.status = ANY(%s)")
-        where.add(" OR ".join(f"({part})" for part in named), outcomes)
-    else:
-        where.add(" OR ".join(f"({part})" for part in named))
+    where.add(" OR ".join(f"({part})" for part in named), *([outcomes] if outcomes else []))
+    where.by_status = where.parts[-1]
+    where.places = _places(filters)
     return where
+
+
+def _places(filters: EntryFilters) -> tuple[tuple[list[str], str], ...]:
+    """Name kinds and statuses of the entries that show these statuses; none where one of them is no place.
+
+    Of a tool, the index orders each status, whichever kinds it has; otherwise each kind with its status.
+    """
+    if any(status in CALL_STATUS and status not in _PLACES for status in filters.status):
+        return ()
+    found = [place for status in filters.status for place in _PLACES.get(status, (("call_outcome", status),))]
+    places: dict[tuple[str, str], list[str]] = {}
+    for kind, status in dict.fromkeys(found):
+        places.setdefault(("" if filters.tool else kind, status), []).append(kind)
+    return tuple((kinds, status) for (_, status), kinds in places.items()) if len(places) <= PLACES_LIMIT else ()
 
 
 def ends_where(filters: EntryFilters) -> Where:
@@ -158,10 +203,14 @@ def _common(filters: EntryFilters) -> Where:
     for name, column in COLUMN_OF.items():
         wanted = getattr(filters, name)
         if isinstance(wanted, tuple) and wanted:
-            where.add(f"{column} = ANY(%s)", list(wanted))
+            where.add(_any_of(column, wanted), wanted[0] if len(wanted) == 1 else list(wanted))
         elif not isinstance(wanted, tuple) and wanted not in ("", None):
             where.add(f"{column} = %s", wanted)
     return where
+
+
+def _any_of(column: str, values: Sequence[str]) -> str:
+    return f"{column} = %s" if len(values) == 1 else f"{column} = ANY(%s)"  # in order an index has one value alone
 
 
 def _indexed(where: Where, filters: EntryFilters, key: tuple[str, str] | None) -> Where:

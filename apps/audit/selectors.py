@@ -4,9 +4,9 @@
 
 import base64
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -14,7 +14,7 @@ from django.db import connection
 
 from apps.audit.chain import entry_id_instant
 from apps.audit.errors import FilterError
-from apps.audit.filters import EntryFilters
+from apps.audit.filters import EARLIEST_YEAR, LATEST_YEAR, EntryFilters
 from apps.audit.following import follow_near
 from apps.audit.models import Boot
 from apps.audit.queries import (
@@ -34,6 +34,8 @@ PAGE_LIMIT = 500
 NEAR_ROWS = 4000
 LONGEST_CALL = timedelta(days=62)  # as the follower has it
 LIKE_SPAN = timedelta(days=90)
+STRETCH_MONTHS = (1, 4)
+CLOCKS_APART = timedelta(hours=1)
 
 
 # The content of few entries: each by its key, in the one month where it lies, whatever the planner expects.
@@ -99,8 +101,17 @@ def entries(filters: EntryFilters, *, after: str = "", before: str = "", limit: 
         FilterError: the cursor is not one of ours.
     """
     found, older, newer = _page(entries_where(filters), after=after, before=before, limit=limit)
-    rows = _load("(e.at, e.id) IN (SELECT * FROM unnest(%s::timestamptz[], %s::uuid[]))", *_columns_of(found))
+    rows = _entries_near(found)
     return EntryPage(rows=tuple(reversed(rows)), older=older, newer=newer)
+
+
+def _entries_near(found: Sequence[_Found]) -> list[EntryRow]:
+    """Read the entries of a page; months in which none of them lies are not looked at."""
+    if not found:
+        return []
+    instants, ids = [at for at, _, _ in found], [entry_id for _, entry_id, _ in found]
+    keys = "(e.at, e.id) IN (SELECT * FROM unnest(%s::timestamptz[], %s::uuid[]))"
+    return _load(f"{keys} AND e.at >= %s AND e.at <= %s", instants, ids, min(instants), max(instants))
 
 
 def calls(filters: EntryFilters, *, after: str = "", before: str = "", limit: int = PAGE) -> CallPage:
@@ -258,11 +269,21 @@ def entries_found(where: Where, order: str, limit: int, cursor: str = "") -> lis
     if where.wanted is not None:
         found = _found_near(where, where.wanted, order, limit, cursor)
         return found if len(found) >= limit else _found_by_words(where, where.wanted, order, limit, cursor)
-    return _rows(
-        f"SELECT e.at, e.id, e.call_id FROM audit_entry AS e WHERE {where.sql} ORDER BY e.at {order}, e.id {order}"
-        " LIMIT %s",
-        [*where.values, limit],
-    )
+    return _found_in_order(where, order, limit)
+
+
+def _found_in_order(where: Where, order: str, limit: int) -> list[_Found]:
+    """Walk each way in the order of its index, and the ways side by side."""
+    ways = where.ways()
+    walked = [
+        f"SELECT e.at, e.id, e.call_id FROM audit_entry AS e WHERE {sql} ORDER BY e.at {order}, e.id {order} LIMIT %s"
+        for sql, _ in ways
+    ]
+    values = [value for _, given in ways for value in (*given, limit)]
+    if len(walked) == 1:
+        return _rows(walked[0], values)
+    together = " UNION ALL ".join(f"({each})" for each in walked)
+    return _rows(f"SELECT * FROM ({together}) AS f ORDER BY f.at {order}, f.id {order} LIMIT %s", [*values, limit])
 
 
 def _found_near(where: Where, wanted: Wanted, order: str, limit: int, cursor: str) -> list[_Found]:
@@ -281,10 +302,45 @@ def _found_near(where: Where, wanted: Wanted, order: str, limit: int, cursor: st
 
 
 def _found_by_words(where: Where, wanted: Wanted, order: str, limit: int, cursor: str) -> list[_Found]:
+    """Ask the index itself, the nearest months first: it knows no order, and gives all that it has of a month."""
     at, entry_id = where.key
     bounds, values = _word_bounds(where, order, cursor)
-    named = f"SELECT w.{at} AS at, w.{entry_id} AS id FROM audit_words AS w WHERE {wanted.sql} AND {bounds}"
-    return _looked_up(named, [*wanted.values, *values], where, order, limit)
+    found: list[_Found] = []
+    for within, instants in _stretches(where, order, cursor):
+        named = f"SELECT w.{at} AS at, w.{entry_id} AS id FROM audit_words AS w WHERE {wanted.sql} AND {bounds}{within}"
+        found += _looked_up(named, [*wanted.values, *values, *instants], where, order, limit - len(found))
+        if len(found) >= limit:
+            break
+    return found
+
+
+def _stretches(where: Where, order: str, cursor: str) -> Iterator[tuple[str, list[datetime]]]:
+    """Cut time into a few stretches that end with months, the first ones short; give conditions on `w`.
+
+    The words of a call stand where it ended, at most LONGEST_CALL after it began, by which it is found.
+    """
+    at, is_forward, now = where.key[0], order == "ASC", datetime.now(UTC)
+    start = min(_cursor(cursor)[0] if cursor else where.until or now, now).astimezone(UTC)
+    last = where.until if is_forward else where.since
+    near: datetime | None = None
+    for months in (*STRETCH_MONTHS, None):
+        far = None if months is None else _month_of(start, months if is_forward else 1 - months)
+        low, high = (near, far) if is_forward else (far, near)
+        sql, values = "", list[datetime]()
+        if low is not None:
+            sql, values = f" AND w.{at} >= %s AND w.at >= %s", [low, low - CLOCKS_APART]
+        if high is not None:
+            sql, values = f"{sql} AND w.{at} < %s AND w.at < %s", [*values, high, high + LONGEST_CALL]
+        yield sql, values
+        if last is not None and far is not None and (last <= far if is_forward else last >= far):
+            return
+        near = far
+
+
+def _month_of(at: datetime, later: int) -> datetime:
+    """Give the first instant of a month, so many months later."""
+    years, index = divmod(at.year * 12 + at.month - 1 + later, 12)
+    return datetime(years, index + 1, 1, tzinfo=UTC)
 
 
 def _looked_up(named: str, values: Sequence[Any], where: Where, order: str, limit: int) -> list[_Found]:
@@ -329,14 +385,12 @@ def _cursor(text: str) -> tuple[datetime, UUID]:
         instant = datetime.fromisoformat(at)
         if instant.tzinfo is None:
             raise ValueError("no time zone")
+        if not EARLIEST_YEAR <= instant.year <= LATEST_YEAR:
+            raise ValueError("no entry is so old or so young")
         return instant, UUID(entry_id)
     except ValueError as exc:
         mistake = {"path": "cursor", "code": "invalid", "message": "cursor: not one of ours"}
         raise FilterError([mistake]) from exc
-
-
-def _columns_of(found: Sequence[_Found]) -> tuple[list[datetime], list[UUID]]:
-    return [at for at, _, _ in found], [entry_id for _, entry_id, _ in found]
 
 
 def _load(condition: str, *values: Any) -> list[EntryRow]:

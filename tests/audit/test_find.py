@@ -12,13 +12,14 @@ from django.http import QueryDict
 from apps.audit.drafts import EntryDecision, EntryDraft, EntryKind
 from apps.audit.errors import FilterError
 from apps.audit.filters import EntryFilters
-from apps.audit.pictures import calls_count, entry_facets, entry_histogram
+from apps.audit.pictures import Counted, calls_count, entry_facets, entry_histogram
 from apps.audit.selectors import (
     CallPage,
     call_entries,
     call_record,
     calls,
     calls_like,
+    cursor_text,
     entries,
     entry,
     ledger_state,
@@ -30,6 +31,7 @@ from tests.audit.drafts import PLAIN, denial, intent, outcome
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("empty_ledger")]
 
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+OF_YEAR_ONE = cursor_text((datetime(1, 1, 1, tzinfo=UTC), UUID(int=1), None))
 
 
 def ran(at: datetime, *, status: str = "completed", **fields: Any) -> UUID:
@@ -201,6 +203,73 @@ def test_calls_of_one_instant_are_walked_without_losing_or_repeating_one(filters
     assert len(found) == 7 and set(found) == set(made)
 
 
+@pytest.mark.parametrize("filters", [{"text": "done"}, {"text": "done", "status": ("completed", "failed")}])
+def test_words_are_found_in_order_across_months(filters: dict[str, Any]) -> None:
+    months = (0, 1, 40, 41, 100, 200, 201, 400)
+    made = [ran(NOON - timedelta(days=days), status=("completed", "failed")[days % 2]) for days in months]
+    pages = [calls(EntryFilters(**filters), limit=3)]
+    while pages[-1].older:
+        pages.append(calls(EntryFilters(**filters), after=pages[-1].older, limit=3))
+    assert [call_id for page in pages for call_id in ids(page)] == made
+    assert pages[-1].newer is not None
+    assert ids(calls(EntryFilters(**filters), before=pages[-1].newer, limit=3)) == made[3:6]
+    within: dict[str, Any] = {"since": NOON - timedelta(days=150), "until": NOON - timedelta(days=40)}
+    assert ids(calls(EntryFilters(**filters, **within))) == made[3:5]
+
+
+def test_words_of_a_call_that_ended_in_a_later_month_are_found_by_its_beginning() -> None:
+    begun = intent(at=NOON.replace(day=1, hour=0) - timedelta(seconds=1), params={"command": "overnight"})
+    assert begun.call_id is not None
+    entry_record(begun)
+    entry_record(outcome(begun.call_id, at=NOON))
+    assert ids(calls(EntryFilters(text="overnight"))) == [begun.call_id]
+
+
+def test_several_statuses_of_a_tool_are_one_list_in_order() -> None:
+    made = [
+        ran(NOON, status="failed"),
+        asked(NOON + timedelta(minutes=1), "denied", tool="read"),
+        asked(NOON + timedelta(minutes=2), "expired", tool="read"),
+        ran(NOON + timedelta(minutes=3)),
+    ]
+    entry_record(denied := denial(at=NOON + timedelta(minutes=4), tool="read"))
+    wanted = EntryFilters(tool=("read",), status=("denied", "expired", "failed"))
+    page = calls(wanted, limit=2)
+    assert ids(page) == [denied.call_id, made[2]]
+    assert page.older is not None
+    assert ids(calls(wanted, after=page.older)) == [made[1], made[0]]
+    assert ids(calls(replace(wanted, tool=()), limit=3)) == [denied.call_id, made[2], made[1]]
+
+
+@pytest.mark.parametrize(
+    ("filters", "count"),
+    [
+        ({}, 5),
+        ({"environment": "production"}, 4),
+        ({"agent": ("ops",)}, 2),
+        ({"status": ("denied",)}, 1),
+        ({"since": NOON - timedelta(days=3, minutes=30)}, 3),
+        ({"since": NOON - timedelta(days=90), "until": NOON - timedelta(minutes=30)}, 3),
+        ({"since": NOON - timedelta(days=70, minutes=1), "until": NOON + timedelta(minutes=30)}, 3),
+        ({"agent": ("ops",), "tool": ("read",)}, 2),
+    ],
+)
+def test_calls_are_counted_by_whole_hours_and_what_lies_beside_them(filters: dict[str, Any], count: int) -> None:
+    ran(NOON - timedelta(days=90), agent="ops")
+    ran(NOON - timedelta(days=70, seconds=59))
+    ran(NOON - timedelta(days=3), agent="ops", environment="staging")
+    entry_record(denial(at=NOON - timedelta(minutes=20)))
+    ran(NOON + timedelta(minutes=40))
+    assert calls_count(EntryFilters(**filters)) == Counted(count, is_exact=True)
+    assert calls_count(EntryFilters(**filters), limit=count - 1) == Counted(count - 1, is_exact=False)
+
+
+def test_a_count_waits_for_no_follower_that_is_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran(NOON)
+    monkeypatch.setattr("apps.audit.pictures.follow_near", lambda: 5000)
+    assert calls_count(EntryFilters()) == Counted(1, is_exact=True)
+
+
 def test_what_arrives_meanwhile_moves_no_page() -> None:
     made = [ran(NOON + timedelta(seconds=number)) for number in range(6)]
     first = calls(EntryFilters(), limit=3)
@@ -229,7 +298,7 @@ def test_single_entries_can_be_listed_by_kind() -> None:
 
 
 def test_a_cursor_that_is_not_ours_is_refused() -> None:
-    for cursor in ("x", "MjAyNi0xMS0yMHx6", "💥"):
+    for cursor in ("x", "MjAyNi0xMS0yMHx6", "💥", OF_YEAR_ONE):
         with pytest.raises(FilterError, match="cursor"):
             entries(EntryFilters(), after=cursor)
 
