@@ -55,7 +55,11 @@ def files_with(folder: Path, canary: str) -> list[str]:
 
 @pytest.fixture
 def quoted(transactional_db: None, fresh_environment: None) -> Approval:
-    """Calls of one subject that left the canary wherever something of a call is kept; returns their request."""
+    return quote()
+
+
+def quote() -> Approval:
+    """Write calls of one subject that leave the canary wherever something of a call is kept; give their request."""
     call_id = new_id()
     entry_record(intent(call_id, params={"command": CANARY}, changes={"hooks": CANARY}))
     entry_record(outcome(call_id, result={"text": CANARY}, error={"message": CANARY}))
