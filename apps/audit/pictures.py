@@ -27,7 +27,7 @@ FACET_LIMIT: Final = 20
 DEFAULT_SPAN: Final = timedelta(hours=24)
 SHORT_SPAN: Final = timedelta(hours=2)
 COUNTED_SPAN: Final = timedelta(days=2)
-RECENT_SPAN: Final = timedelta(days=60)
+SPANS: Final = tuple(timedelta(days=days) for days in (45, 90, 180))
 FACETS: Final = {"agent": "e.agent", "tool": "e.tool", "channel": "e.channel", "layer": "e.decision_layer"}
 TALLIED: Final = ("agent", "tool", "channel", "layer", "status")
 # Widths of histogram bars, in seconds: what people read at a glance.
@@ -160,14 +160,27 @@ def _count_tallied(filters: EntryFilters, limit: int) -> Counted | None:
     for start, end in ((since, low), (high, until)):
         if start is not None and end is not None and start < end:
             count += _count_found(replace(filters, since=start, until=end), limit).count
-    recent = _floor((high or now) - RECENT_SPAN, 3600)
-    parts = ((low, high),) if low is not None and low >= recent else ((recent, high), (low, recent))
-    for start, end in parts:  # the limit is mostly reached by the newest hours
-        if count <= limit:
-            count += _hours_count(tally, start, end)
+    for start, end in _ever_longer(low, high, now):  # the limit is mostly reached by the newest hours
+        if count > limit:
+            break
+        count += _hours_count(tally, start, end)
     if unread and count <= limit:
         return None
     return Counted(min(count, limit), is_exact=count <= limit)
+
+
+def _ever_longer(
+    low: datetime | None, high: datetime | None, now: datetime
+) -> Iterator[tuple[datetime | None, datetime | None]]:
+    """Cut a span into parts from its end, each twice as long as the one before; the last one takes what is left."""
+    start = _floor(high or now, 3600)
+    for span in SPANS:
+        end, start = high if span == SPANS[0] else start, start - span
+        if low is not None and start <= low:
+            yield low, end
+            return
+        yield start, end
+    yield low, start
 
 
 def _hours_count(tally: _Tally, low: datetime | None, high: datetime | None) -> int:
@@ -234,8 +247,9 @@ def entry_facets(filters: EntryFilters, *, at: datetime) -> Facets:
     since = min(filters.since or until - DEFAULT_SPAN, until)
     if _is_plain(filters) and until - since > SHORT_SPAN:
         return _tallied_facets(filters, since, until)
-    begun = _newest(calls_where(filters), since, until, "e.agent, e.tool, e.channel, e.decision_layer")
-    ended = _newest(ends_where(filters), since, until, f"CASE WHEN {DENIED} THEN 'denied' ELSE e.status END AS status")
+    within = replace(filters, since=since, until=until)
+    begun = _newest(calls_where(within), "e.agent, e.tool, e.channel, e.decision_layer")
+    ended = _newest(ends_where(within), f"CASE WHEN {DENIED} THEN 'denied' ELSE e.status END AS status")
     sets = ", ".join(f"({column})" for column in FACETS.values())
     chosen = " ".join(f"WHEN GROUPING({column}) = 0 THEN '{name}'" for name, column in FACETS.items())
     counted = _rows(
@@ -307,10 +321,10 @@ def _edge(filters: EntryFilters, start: datetime, end: datetime) -> tuple[str, l
 
 
 def _counted(filters: EntryFilters, since: datetime, until: datetime, step_s: int) -> Histogram:
-    where = ends_where(filters)
+    where = ends_where(replace(filters, since=since, until=until))
     unread = follow_near() if where.wanted is not None else 0
     columns = f"e.at, {_RAN} AS ran, {DENIED} AS denied, {_FAILED} AS failed"
-    newest, values = _newest(where, since, until, columns)
+    newest, values = _newest(where, columns)
     rows = _rows(
         "SELECT date_bin(make_interval(secs => %s), e.at, %s) AS bar, count(*) FILTER (WHERE e.ran),"
         " count(*) FILTER (WHERE e.denied), count(*) FILTER (WHERE e.failed), min(e.at)"
@@ -328,11 +342,10 @@ def _counted(filters: EntryFilters, since: datetime, until: datetime, step_s: in
     )
 
 
-def _newest(where: Where, since: datetime, until: datetime, columns: str) -> tuple[str, list[Any]]:
+def _newest(where: Where, columns: str) -> tuple[str, list[Any]]:
     return (
-        f"SELECT {columns} FROM audit_entry AS e WHERE {where.sql} AND e.at >= %s AND e.at < %s"
-        f" ORDER BY e.at DESC, e.id DESC LIMIT {PICTURE_LIMIT}",
-        [*where.values, since, until],
+        f"SELECT {columns} FROM audit_entry AS e WHERE {where.sql} ORDER BY e.at DESC, e.id DESC LIMIT {PICTURE_LIMIT}",
+        where.values,
     )
 
 
