@@ -165,3 +165,13 @@ def test_a_call_can_be_copied_and_leads_to_those_like_it(
     assert "?span=all&amp;tool=exec&amp;agent=copied&amp;text=df+-h+%2Fsrv" in page
     like = client_of(auditor).get("/audit/?span=all&tool=exec&agent=copied&text=df+-h+%2Fsrv")
     assert len(like.context["rows"]) == 1
+
+
+def test_a_time_chosen_in_the_picture_leaves_the_page_where_it_is(
+    client_of: Callable[..., Client], auditor: Any, environment: Any
+) -> None:
+    browser = client_of(auditor)
+    zoomed = browser.get("/audit/?since=2026-11-03T10:00:00Z&until=2026-11-03T11:00:00Z").content.decode()
+    assert "2026-11-03 10:00:00 – 2026-11-03 11:00:00" in zoomed
+    assert '<details class="more-filters">' in zoomed
+    assert '<details class="more-filters" open>' in browser.get("/audit/?rule=tools.deny").content.decode()
