@@ -103,6 +103,8 @@ def test_its_queries_do_not_grow_with_the_list(
     browser = client_of(auditor)
     with django_assert_max_num_queries(20):
         assert browser.get("/audit/?agent=counted").status_code == 200
+    with django_assert_max_num_queries(36):  # the tallies of all time, of which the search itself is followed first
+        assert browser.get("/audit/?agent=counted&span=all").context["total"].is_exact
 
 
 def test_what_is_new_is_counted_since_the_page_was_read(
