@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from apps.audit.chain import storable
-from apps.firewall.redaction import MaskNote, mask_text, mask_value
+from apps.audit.chain import canonical, storable
+from apps.firewall.redaction import MaskNote, is_plain_json, is_plain_value, mask_text, mask_value
 from apps.keys.installation import mask_key
 
 
@@ -27,6 +27,17 @@ class Masker:
         masked = mask_value(value, key=self._key, sensitive_fields=self._sensitive_fields, path=name)
         self._notes += masked.notes
         return storable(masked.value)
+
+    def written(self, name: str, value: Any) -> bytes:
+        """Mask one JSON value and write it in its one form."""
+        if not self._sensitive_fields and is_plain_value(value):
+            try:
+                text = canonical(value)
+            except UnicodeEncodeError:
+                return canonical(self.value(name, value))
+            if is_plain_json(text):
+                return text
+        return canonical(self.value(name, value))
 
     def masked(self, value: Any, notes: tuple[MaskNote, ...]) -> Any:
         """Take a JSON value that was masked with the installation's key before, and what was noted then."""

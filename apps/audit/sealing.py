@@ -17,7 +17,6 @@ from apps.audit.chain import (
     canonical,
     commitment_of_texts,
     content_columns,
-    content_texts,
     entry_id_at,
     storable,
     storable_text,
@@ -34,6 +33,7 @@ SMALL_LETTERS = 16 * 1024
 NO_DECISION = EntryDecision(verdict="")
 BODY, CONTENT = body_columns(), content_columns()
 NULL = b"null"
+EMPTY = (NULL, b'""')
 REASON = "decision_reason"  # the one part of the content that is text, not JSON
 
 
@@ -54,24 +54,24 @@ def seal_entry(draft: EntryDraft) -> SealedEntry:
     at = (draft.at or datetime.now(UTC)).astimezone(UTC)
     entry_id = entry_id_at(at)
     masker = Masker(draft.sensitive_fields)
-    params = masker.value("params", draft.params)
+    params = masker.written("params", draft.params)
     if draft.kind == EntryKind.DENIAL:
         params, masker = _bounded(params, masker)
-    content = {
-        "params": params,
-        "result": _result(draft, masker),
-        "error": masker.value("error", draft.error),
-    }
-    content["changes"] = masker.value("changes", draft.changes)
-    content["decision_reason"] = "" if draft.decision is None else masker.text(draft.decision.reason)
-    content["masked"] = masker.record() or None
-    has_content = any(value not in (None, "") for value in content.values())
+    result = _result(draft, masker)
+    error = masker.written("error", draft.error)
+    changes = masker.written("changes", draft.changes)
+    reason = "" if draft.decision is None else masker.text(draft.decision.reason)
+    masked = canonical(masker.record() or None)
+    written = {
+        "params": params, "result": result, "error": error, "masked": masked, "changes": changes,
+        REASON: canonical(reason),
+    }  # fmt: skip
+    has_content = any(text not in EMPTY for text in written.values())
     salt = os.urandom(SALT_BYTES)
-    written = content_texts(content)
     columns = _columns(draft, entry_id, at)
     columns["content_commitment"] = commitment_of_texts(salt, written) if has_content else None
     texts = {name: None if text == NULL else text.decode() for name, text in written.items()}
-    texts[REASON] = content[REASON]
+    texts[REASON] = reason
     row = columns | {"phases": _json_text(columns["phases"])}
     return SealedEntry(
         id=entry_id,
@@ -83,10 +83,10 @@ def seal_entry(draft: EntryDraft) -> SealedEntry:
     )
 
 
-def _result(draft: EntryDraft, masker: Masker) -> Any:
+def _result(draft: EntryDraft, masker: Masker) -> bytes:
     if draft.result is None or draft.result_masks is None:
-        return masker.value("result", draft.result)
-    return masker.masked(draft.result, draft.result_masks)
+        return masker.written("result", draft.result)
+    return canonical(masker.masked(draft.result, draft.result_masks))
 
 
 def is_small(draft: EntryDraft) -> bool:
@@ -108,16 +108,16 @@ def is_small(draft: EntryDraft) -> bool:
     return not left
 
 
-def _bounded(params: Any, masker: Masker) -> tuple[Any, Masker]:
+def _bounded(params: bytes, masker: Masker) -> tuple[bytes, Masker]:
     """Put a note in the place of params that are too large, and drop what was noted about masking them.
 
     The hash is of the masked JSON: one of the raw text would let secrets be guessed.
     """
-    text = (_json_text(params) or "").encode()
-    if len(text) <= DENIED_PARAMS_LIMIT_BYTES:
+    if len(params) <= DENIED_PARAMS_LIMIT_BYTES:
         return params, masker
     note = f"not kept: the parameters of a refused call are larger than {DENIED_PARAMS_LIMIT_BYTES} bytes"
-    return {"note": note, "size_bytes": len(text), "sha256": hashlib.sha256(text).hexdigest()}, masker.fresh()
+    told = {"note": note, "size_bytes": len(params), "sha256": hashlib.sha256(params).hexdigest()}
+    return canonical(told), masker.fresh()
 
 
 def _columns(draft: EntryDraft, entry_id: UUID, at: datetime) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from apps.audit.chain import (
     entry_hash,
     storable,
 )
+from apps.audit.masking import Masker
 
 TEXTS = st.text(st.characters(exclude_categories=[]), max_size=12)
 NUMBERS = st.one_of(st.integers(), st.floats(), st.floats(-0.001, 0.001))
@@ -80,3 +81,8 @@ def test_a_link_is_canonical_json_of_its_five_values() -> None:
     chain, prev, body = UUID(int=7), b"p" * 32, b"b" * 32
     link = {"body": body.hex(), "chain": str(chain), "format": 2, "prev": prev.hex(), "seq": 12}
     assert entry_hash(chain_id=chain, seq=12, prev=prev, body=body, version=2) == hashlib.sha256(plain(link)).digest()
+
+
+@given(VALUES)
+def test_what_is_masked_and_written_at_once_is_what_is_masked_and_then_written(value: Any) -> None:
+    assert Masker().written("params", value) == canonical(Masker().value("params", value))

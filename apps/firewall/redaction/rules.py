@@ -150,6 +150,7 @@ VENDOR_TOKENS: tuple[str, ...] = (
     rf"[A-Za-z0-9_-]{{23,28}}\.{_W}{{6,7}}\.{_W}{{27,}}",  # Discord
 )
 VENDOR = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(VENDOR_TOKENS)})")
+AWS_SECRET_LETTERS = 40
 AWS_SECRET = re.compile(r"(?<![A-Za-z0-9/+=])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])")
 # The second part is optional here and required by the caller: a part that fails would be read again from each `eyJ`.
 JSON_WEB_TOKEN = re.compile(

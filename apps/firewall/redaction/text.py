@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from apps.firewall.redaction import rules
-from apps.firewall.redaction.entropy import is_mixed, looks_random
+from apps.firewall.redaction.entropy import LENGTH_AT_LEAST, is_mixed, looks_random
 from apps.firewall.redaction.masks import MASK, MASK_START, MODE_OFF, MaskNote, MaskOptions, mask_of
 from apps.firewall.redaction.names import KINDS_OF_KEY
 from apps.firewall.redaction.patterns import pattern_spans
@@ -273,17 +273,25 @@ def _addresses(scan: Scan) -> Iterator[Span]:
 
 def _vendor_tokens(scan: Scan) -> Iterator[Span]:
     for run in rules.RUN.finditer(scan.text):
-        start, end = run.span()
-        tokens = [(*match.span(), "vendor_token") for match in rules.VENDOR.finditer(scan.text, start, end)]
-        tokens += _web_tokens(scan.text, start, end)
-        tokens += [
-            (*match.span(), "aws_secret")
-            for match in rules.AWS_SECRET.finditer(scan.text, start, end)
-            if is_mixed(match[0])
-        ]
-        if not tokens and looks_random(run[0]):
-            tokens = [(start, end, "random")]
-        yield from tokens
+        yield from _tokens_of_run(scan.text, *run.span())
+
+
+def _tokens_of_run(text: str, start: int, end: int) -> list[Span]:
+    tokens = [(*match.span(), "vendor_token") for match in rules.VENDOR.finditer(text, start, end)]
+    tokens += _web_tokens(text, start, end)
+    if end - start >= rules.AWS_SECRET_LETTERS:
+        found = rules.AWS_SECRET.finditer(text, start, end)
+        tokens += [(*match.span(), "aws_secret") for match in found if is_mixed(match[0])]
+    if not tokens and end - start >= LENGTH_AT_LEAST and looks_random(text[start:end]):
+        tokens = [(start, end, "random")]
+    return tokens
+
+
+def run_is_plain(run: str) -> bool:
+    """Say whether a run of letters that tokens are made of holds none; it stands alone in its text."""
+    if len(run) < LENGTH_AT_LEAST and "eyJ" not in run:
+        return rules.VENDOR.search(run) is None
+    return not _tokens_of_run(run, 0, len(run))
 
 
 def _web_tokens(text: str, start: int, end: int) -> list[Span]:

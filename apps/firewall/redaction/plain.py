@@ -1,0 +1,95 @@
+"""Telling quickly that a JSON value holds nothing to mask, as most values of most calls do.
+
+Whatever a rule finds in a text of the value it would find in the value's JSON, too, where the same letters stand
+between quotes, which no rule takes for part of a word. So the JSON is looked at as one text, for what each rule needs.
+The answer may err on one side only: what is called plain is left as it is by `mask_value`.
+"""
+
+import re
+from typing import Any, Final
+
+from apps.firewall.redaction import rules
+from apps.firewall.redaction.masks import MASK_START
+from apps.firewall.redaction.names import is_secret_name
+from apps.firewall.redaction.text import LIMIT_CHARACTERS, run_is_plain
+from apps.firewall.redaction.values import CARD_NUMBERS_FROM, NAMING_FIELDS
+
+NESTED_AT_MOST: Final = 32
+# The rules that look for words find nothing where none of these is.
+NEEDED: Final = (
+    *rules.NAMED_NEEDS,
+    *rules.QUERY_NEEDS,
+    *rules.WEBHOOK_NEEDS,
+    *("bearer", "basic", "-----begin", MASK_START),
+)
+ESCAPES: Final = (("\\n", "\n"), ("\\t", "\t"), ("\\r", "\r"), ('\\"', '"'))
+RUN_LETTERS: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.~+/=-")
+RUNS: Final = bytes(byte if byte in RUN_LETTERS else 0x20 for byte in range(256))
+SHORTEST_TOKEN: Final = 11
+BOT_TOKEN: Final = re.compile(r"[0-9]:[A-Za-z0-9_-]{20}")
+BOT_TOKEN_LETTERS: Final = 20
+DIGITS: Final = bytes(0x30 if 0x30 <= byte <= 0x39 else 0x2E for byte in range(256))
+CARD_DIGITS: Final = b"0" * 14
+
+
+def is_plain_value(value: Any, depth: int = 0) -> bool:
+    """Say whether no name in a value names a secret, and what it holds is text, small whole numbers, truths or null."""
+    kind = type(value)
+    if kind is str or value is None or kind is bool:
+        return True
+    if kind is int:
+        return -CARD_NUMBERS_FROM < value < CARD_NUMBERS_FROM
+    if depth >= NESTED_AT_MOST:
+        return False
+    if kind is dict:
+        for name, inner in value.items():
+            if type(name) is not str or is_secret_name(name) or not is_plain_value(inner, depth + 1):
+                return False
+        return not any(_names_secret(value.get(naming)) for naming in NAMING_FIELDS)
+    if kind is not list:
+        return False
+    return all(is_plain_value(item, depth + 1) and not _names_option(item) for item in value)
+
+
+def _names_secret(name: Any) -> bool:
+    return type(name) is str and is_secret_name(name)
+
+
+def _names_option(item: Any) -> bool:
+    return type(item) is str and item.startswith("-") and is_secret_name(item.lstrip("-"))
+
+
+def is_plain_json(written: bytes) -> bool:
+    """Say whether no text and no name in a value's JSON, as orjson writes it, holds what any rule looks for."""
+    text = written.decode()
+    if len(text) > LIMIT_CHARACTERS:
+        return False
+    if "\\" in text:
+        if "\\\\" in text:  # what follows it would be read as an escape
+            return False
+        for escape, letter in ESCAPES:
+            text = text.replace(escape, letter)
+        if "\\" in text:
+            return False
+        written = text.encode()
+    low = text.lower()
+    for word in NEEDED:
+        if word in low:
+            return False
+    if ("://" in text and "@" in text) or CARD_DIGITS in written.translate(DIGITS, b" -"):
+        return False
+    for word in rules.CARD_FIELD_NEEDS:
+        if word in low:
+            return rules.CARD_FIELD.search(low) is None and _runs_are_plain(written, text)
+    return _runs_are_plain(written, text)
+
+
+def _runs_are_plain(written: bytes, text: str) -> bool:
+    longest = 0
+    for run in written.translate(RUNS).split(b" "):
+        length = len(run)
+        if length >= SHORTEST_TOKEN:
+            if not run_is_plain(run.decode()):
+                return False
+            longest = max(longest, length)
+    return longest < BOT_TOKEN_LETTERS or BOT_TOKEN.search(text) is None
