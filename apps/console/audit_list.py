@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta, tzinfo
 from functools import cache
 from typing import Any
+from urllib.parse import urlencode
 from zoneinfo import available_timezones
 
 from django.http import QueryDict
@@ -134,12 +135,12 @@ def columns_shown(names: Sequence[str]) -> list[tuple[str, Promise]]:
 def bars_of(query: QueryDict, histogram: Histogram) -> list[tuple[Bucket, str]]:
     """The bars of the histogram, each with the URL of the list of its span alone."""
     step = timedelta(seconds=histogram.step_s)
+    rest = _without(query, "span", "since", "until").urlencode()
+    url = f"{reverse('audit')}?{rest}&" if rest else f"{reverse('audit')}?"
     bars = []
     for bucket in histogram.buckets:
-        zoomed = _without(query, "span", "since", "until")
-        zoomed["since"] = max(bucket.at, histogram.since).isoformat()
-        zoomed["until"] = min(bucket.at + step, histogram.until).isoformat()
-        bars.append((bucket, url_of(zoomed)))
+        since, until = max(bucket.at, histogram.since), min(bucket.at + step, histogram.until)
+        bars.append((bucket, url + urlencode({"since": since.isoformat(), "until": until.isoformat()})))
     return bars
 
 

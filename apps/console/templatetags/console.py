@@ -6,6 +6,7 @@ import unicodedata
 import zlib
 from collections.abc import Iterator
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -32,6 +33,7 @@ BLANK_LETTERS = {"\u115f", "\u1160", "\u3164", "\uffa0", "\u034f", "\u2800", "\u
 
 
 @register.simple_tag
+@lru_cache(maxsize=1024)
 def icon(name: str, css: str = "") -> SafeString:
     """Draw an icon of the sprite; it says nothing to screen readers, the text beside it does."""
     return format_html(
