@@ -91,25 +91,31 @@ def part_lines(
     written: Format, filters: EntryFilters, heads: Heads, after: Place | None, end: Place | None, facts: RowFacts
 ) -> Iterator[bytes]:
     """Give the lines of one part, and note what they are once all are given."""
+    chain, seq, its_hash = written.chain, written.seq, written.hash
+    names: dict[bytes, UUID] = {}
+    rows: list[tuple[UUID, int, bytes]] = []
+    for line in _part(written, filters, heads, after, end):
+        name = line[chain]
+        known = names.get(name) or names.setdefault(name, UUID(name.decode()))
+        rows.append((known, int(line[seq : line.index(b",", seq)]), unhexlify(line[its_hash])))
+        yield line
+    facts.add_rows(rows)
+
+
+def _part(
+    written: Format, filters: EntryFilters, heads: Heads, after: Place | None, end: Place | None
+) -> Iterator[bytes]:
     where, content = _where(filters, heads), Where()
     _between(where, after, end)
     for limit, sign in ((after, ">="), (end, "<=")):
         if limit is not None:
             content.add(f"c.at {sign} %s", limit.at)
     statement = written.copy(content=content.sql, entries=where.sql)
-    chain, seq, its_hash = written.chain, written.seq, written.hash
-    names: dict[bytes, UUID] = {}
-    rows: list[tuple[UUID, int, bytes]] = []
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(WORK_MEMORY)
-        with cursor.copy(statement, [*content.values, *where.values]) as copy:
+        with cursor.copy(statement, [*where.values, *content.values]) as copy:
             for block in copy:
-                line = bytes(block)
-                name = line[chain]
-                known = names.get(name) or names.setdefault(name, UUID(name.decode()))
-                rows.append((known, int(line[seq : line.index(b",", seq)]), unhexlify(line[its_hash])))
-                yield line
-    facts.add_rows(rows)
+                yield bytes(block)
 
 
 def lines_of(written: Format, filters: EntryFilters, heads: Heads) -> Iterator[bytes]:
@@ -121,7 +127,7 @@ def lines_of(written: Format, filters: EntryFilters, heads: Heads) -> Iterator[b
         end = part_end(filters, after)
         # A slow reader holds no transaction open: a part is here before its first line is given.
         with SpooledTemporaryFile(SPOOLED_BYTES) as spool:
-            spool.writelines(part_lines(written, filters, heads, after, end, RowFacts()))
+            spool.writelines(_part(written, filters, heads, after, end))
             spool.seek(0)
             while block := spool.read(BLOCK_BYTES):
                 yield block
