@@ -35,7 +35,10 @@ def main() -> None:
     """Take turns, so that what else the machine does meets both alike."""
     import django
 
+    from openclaw_admin.interpreter import settle
+
     django.setup()
+    settle()  # as each process does that serves
     if sys.argv[1:2] == ["write"]:
         sys.stdout.write(json.dumps(recorded_for(float(sys.argv[2]))))
         return

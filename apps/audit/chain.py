@@ -174,8 +174,7 @@ def instant_text(at: datetime) -> str:
 
 def entry_id_at(at: datetime) -> UUID:
     """Make an id for an entry: UUIDv7 of the entry's own instant, so that the id alone finds it in a large table."""
-    milliseconds = (at - EPOCH) // MILLISECOND
-    return UUID(int=new_id().int & (2**80 - 1) | milliseconds << 80)
+    return new_id((at - EPOCH) // MILLISECOND)
 
 
 def entry_id_instant(entry_id: UUID) -> datetime | None:

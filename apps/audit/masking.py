@@ -1,11 +1,13 @@
 """The one place where the ledger meets the masker: secrets end here, before anything is hashed or stored."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from apps.audit.chain import canonical, storable
 from apps.firewall.redaction import MaskNote, is_plain_json, is_plain_value, mask_text, mask_value
 from apps.keys.installation import mask_key
+
+NULL: Final = b"null"
 
 
 class Masker:
@@ -30,6 +32,8 @@ class Masker:
 
     def written(self, name: str, value: Any) -> bytes:
         """Mask one JSON value and write it in its one form."""
+        if value is None:
+            return NULL
         if not self._sensitive_fields and is_plain_value(value):
             try:
                 text = canonical(value)

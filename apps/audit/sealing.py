@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
+from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
@@ -22,7 +23,7 @@ from apps.audit.chain import (
     storable_text,
 )
 from apps.audit.drafts import EntryDecision, EntryDraft, EntryKind
-from apps.audit.masking import Masker
+from apps.audit.masking import NULL, Masker
 
 # An index of PostgreSQL holds at most 2,704 bytes a row; a hostile tool name must not keep its denial from being told.
 INDEXED_TEXT_LIMIT = 512
@@ -31,8 +32,7 @@ DENIED_PARAMS_LIMIT_BYTES = 64 * 1024
 SMALL_VALUES = 500
 SMALL_LETTERS = 16 * 1024
 NO_DECISION = EntryDecision(verdict="")
-BODY, CONTENT = body_columns(), content_columns()
-NULL = b"null"
+ROW_OF, CONTENT_OF = itemgetter(*body_columns()), itemgetter(*content_columns())
 EMPTY = (NULL, b'""')
 REASON = "decision_reason"  # the one part of the content that is text, not JSON
 
@@ -72,14 +72,15 @@ def seal_entry(draft: EntryDraft) -> SealedEntry:
     columns["content_commitment"] = commitment_of_texts(salt, written) if has_content else None
     texts = {name: None if text == NULL else text.decode() for name, text in written.items()}
     texts[REASON] = reason
-    row = columns | {"phases": _json_text(columns["phases"])}
+    body = body_digest(columns)
+    columns["phases"] = _json_text(columns["phases"])
     return SealedEntry(
         id=entry_id,
         at=at,
-        row=tuple(row[name] for name in BODY),
-        body=body_digest(columns),
-        content=(at, entry_id, draft.call_id, salt, *(texts[name] for name in CONTENT)) if has_content else None,
-        size_bytes=sum(len(text) for text in texts.values() if text),
+        row=ROW_OF(columns),
+        body=body,
+        content=(at, entry_id, draft.call_id, salt, *CONTENT_OF(texts)) if has_content else None,
+        size_bytes=sum(map(len, written.values())),
     )
 
 

@@ -11,12 +11,15 @@ _VALUES = {letter: value for value, letter in enumerate(ALPHABET)}
 _SHOWN = re.compile(r"(?P<prefix>[a-z]+)_(?P<body>[0-7][0-9a-hjkmnp-tv-z]{25})")
 
 
-def new_id() -> uuid.UUID:
+def new_id(milliseconds: int | None = None) -> uuid.UUID:
     """Make a UUIDv7: 48 bits of milliseconds since the epoch, then 74 random bits.
 
+    Args:
+        milliseconds: of another moment than now.
     Source: RFC 9562, section 5.7.
     """
-    milliseconds = time.time_ns() // 1_000_000
+    if milliseconds is None:
+        milliseconds = time.time_ns() // 1_000_000
     value = (milliseconds & (2**48 - 1)) << 80 | int.from_bytes(os.urandom(10), "big")
     value = value & ~(0xF << 76) | 0x7 << 76
     value = value & ~(0x3 << 62) | 0x2 << 62
