@@ -39,7 +39,7 @@ def is_plain_value(value: Any, depth: int = 0) -> bool:
     if kind is str or value is None or kind is bool:
         return True
     if kind is int:
-        return -CARD_NUMBERS_FROM < value < CARD_NUMBERS_FROM
+        return bool(-CARD_NUMBERS_FROM < value < CARD_NUMBERS_FROM)
     if depth >= NESTED_AT_MOST:
         return False
     if kind is dict:
