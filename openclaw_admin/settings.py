@@ -247,6 +247,7 @@ RESULT_KEPT_BYTES = env.integer("RESULT_KEPT_BYTES", 256 * 1024, minimum=1_024, 
 TURN_CALLS_AT_ONCE = env.integer("TURN_CALLS_AT_ONCE", 8, minimum=1, maximum=64)
 
 CELERY_BROKER_URL = REDIS_URL or "memory://localhost"
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # a broker is waited for, however long it is away
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TIMEZONE = "UTC"
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False

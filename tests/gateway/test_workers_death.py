@@ -14,6 +14,7 @@ import httpx
 import pytest
 from django.conf import settings as django_settings
 from django.db import connection
+from redis import Redis
 
 from apps.firewall.identifiers import read_id
 from apps.gateway.models import AsyncCall
@@ -138,6 +139,24 @@ def test_a_broker_that_is_killed_and_comes_back_loses_no_call(
             until(lambda: some_ended(ids, 1.0), seconds=180, what="an outcome of every call")
 
     assert check(ids, count) == Counter(completed=count)
+
+
+@pytest.mark.unhurried
+def test_a_worker_whose_broker_goes_away_while_it_begins_waits_for_it(installation: Installation, secret: str) -> None:
+    with installation.redis() as redis, installation.worker() as worker:
+        until(lambda: clients(installation) > 1, what="the worker's first connection")
+        end(redis)
+        with installation.redis(), installation.beat():
+            ids = make_many(installation, secret, 2)
+            until(lambda: some_ended(ids, 1.0) or worker.poll() is not None, seconds=180, what="an outcome")
+            assert worker.poll() is None, installation.said()
+
+    assert check(ids, 2) == Counter(completed=2)
+
+
+def clients(installation: Installation) -> int:
+    with Redis.from_url(installation.redis_url) as redis:
+        return len(redis.client_list())
 
 
 @pytest.mark.unhurried
