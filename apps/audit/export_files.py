@@ -15,7 +15,7 @@ from apps.audit.formats import COLUMNS, INTEGERS, PARQUET, Format
 
 BLOCK_BYTES: Final = 1024 * 1024
 # What is read into a table at once takes twenty times as much memory; a row group that lasts is larger.
-TABLE_BYTES: Final = 1024 * 1024
+TABLE_BYTES: Final = 512 * 1024
 GROUP_BYTES: Final = 2 * 1024 * 1024
 # The least and greatest text of each row group would be kept in memory until the file is whole.
 WRITTEN: Final[dict[str, Any]] = {"compression": "zstd", "write_statistics": ["at", *INTEGERS]}
@@ -145,6 +145,7 @@ class _Groups:
             with ParquetWriter(file, _schema(), **WRITTEN) as writer:
                 for text in _gathered(lines):
                     writer.write_table(_table(text))
+                    _give_back()
             os.fsync(file.fileno())
         draft.replace(self._part(number))
         self._size += self._part(number).stat().st_size
@@ -159,6 +160,7 @@ class _Groups:
             with ParquetWriter(file, _schema(), **WRITTEN) as writer:
                 for group in _regrouped(ParquetFile(self._part(number)) for number in range(parts)):
                     writer.write_table(group)
+                    _give_back()
             os.fsync(file.fileno())
         draft.replace(self._path)
         shutil.rmtree(self._folder)
@@ -168,7 +170,7 @@ class _Groups:
 
 
 def _gathered(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Gather lines into texts of a megabyte, so that memory is bounded by size and not by count."""
+    """Gather lines into texts of half a megabyte, so that memory is bounded by size and not by count."""
     waiting = bytearray()
     for line in lines:
         waiting += line
@@ -195,6 +197,13 @@ def _regrouped(files: Iterable[Any]) -> Iterator[Any]:
         file.close()
     if waiting:
         yield pyarrow.concat_tables(waiting)
+
+
+def _give_back() -> None:
+    """Have the library give back what it no longer uses: of many small tables it would keep four times the largest."""
+    import pyarrow
+
+    pyarrow.default_memory_pool().release_unused()
 
 
 def _schema() -> Any:
