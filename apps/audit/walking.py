@@ -8,11 +8,13 @@ instants, read in a transaction of its own, so that none stays open for as long 
 # ruff: noqa: S608 - statements are put together from constants of ours; every value is a parameter
 
 from binascii import unhexlify
+from collections import deque
 from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
 from tempfile import SpooledTemporaryFile
-from typing import Any, Final
+from typing import IO, Any, Final
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -26,6 +28,7 @@ from apps.audit.queries import Where, entries_where
 
 PART_ENTRIES: Final = 20_000
 FOLLOW_S: Final = 60.0
+PARTS_AHEAD: Final = 2
 SPOOLED_BYTES: Final = 8 * 1024 * 1024
 BLOCK_BYTES: Final = 256 * 1024
 WORK_MEMORY: Final = "SET LOCAL work_mem = '64MB'"
@@ -119,21 +122,38 @@ def _part(
 
 
 def lines_of(written: Format, filters: EntryFilters, heads: Heads) -> Iterator[bytes]:
-    """Give everything that matches in blocks, for a reader who takes it as it comes."""
+    """Give everything that matches in blocks, for a reader who takes it as it comes.
+
+    A slow reader holds no transaction open: a part is here before its first line is given, and the next ones are read
+    meanwhile, over connections of their own.
+    """
     if written.head:
         yield written.head
-    after: Place | None = None
-    while True:
-        end = part_end(filters, after)
-        # A slow reader holds no transaction open: a part is here before its first line is given.
-        with SpooledTemporaryFile(SPOOLED_BYTES) as spool:
-            spool.writelines(_part(written, filters, heads, after, end))
-            spool.seek(0)
-            while block := spool.read(BLOCK_BYTES):
-                yield block
-        if end is None:
-            return
-        after = end
+    with ThreadPoolExecutor(PARTS_AHEAD, thread_name_prefix="export") as readers:
+        ahead: deque[Future[IO[bytes]]] = deque()
+        after: Place | None = None
+        is_last = False
+        while ahead or not is_last:
+            while not is_last and len(ahead) < PARTS_AHEAD:
+                end = part_end(filters, after)
+                ahead.append(readers.submit(_spooled, written, filters, heads, after, end))
+                after, is_last = end, end is None
+            with ahead.popleft().result() as spool:
+                while block := spool.read(BLOCK_BYTES):
+                    yield block
+
+
+def _spooled(written: Format, filters: EntryFilters, heads: Heads, after: Place | None, end: Place | None) -> IO[bytes]:
+    spool = SpooledTemporaryFile(SPOOLED_BYTES)  # noqa: SIM115 - whoever reads it closes it
+    try:
+        spool.writelines(_part(written, filters, heads, after, end))
+    except BaseException:
+        spool.close()
+        raise
+    finally:
+        connection.close()  # this thread's own
+    spool.seek(0)
+    return spool
 
 
 def _where(filters: EntryFilters, heads: Heads) -> Where:

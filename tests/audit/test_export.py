@@ -4,6 +4,7 @@ import csv
 import hashlib
 import io
 import json
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import ProgrammingError
 from pyarrow.parquet import read_table
 
 from apps.accounts.errors import PermissionDeniedError
@@ -182,6 +184,30 @@ def test_what_is_committed_after_it_was_asked_is_not_in_it_whatever_its_instant_
     export.refresh_from_db()
     assert b"late" not in export_path(export).read_bytes() and export.rows_done == export.rows_total == 10
     assert b"late" not in b"".join(streamed)
+
+
+@pytest.mark.usefixtures("five_calls")
+@pytest.mark.parametrize("part", [1, 2, 3, 7, 10, 11])
+def test_what_is_streamed_in_parts_that_are_read_ahead_is_the_whole_in_order(
+    monkeypatch: pytest.MonkeyPatch, part: int
+) -> None:
+    whole = b"".join(entry_export(ALL, "jsonl"))
+    monkeypatch.setattr(walking, "PART_ENTRIES", part)
+    assert b"".join(entry_export(ALL, "jsonl")) == whole
+    assert len(whole.splitlines()) == 10
+
+
+@pytest.mark.usefixtures("five_calls")
+def test_a_reader_who_leaves_early_or_whose_database_refuses_leaves_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(walking, "PART_ENTRIES", 2)
+    streamed = entry_export(ALL, "jsonl")
+    assert next(streamed)
+    streamed.close()  # type: ignore[attr-defined]
+
+    monkeypatch.setattr(walking, "WORK_MEMORY", "SELECT nothing FROM nowhere")
+    with pytest.raises(ProgrammingError):
+        list(entry_export(ALL, "jsonl"))
+    assert not [each.name for each in threading.enumerate() if each.name.startswith("export")]
 
 
 @pytest.mark.usefixtures("five_calls")
