@@ -19,7 +19,7 @@ import psycopg
 from psycopg import sql
 
 ROOT = Path(__file__).resolve().parent.parent
-START_S, STOP_S, COMMAND_S = 240, 20, 300
+START_S, STOP_S, COMMAND_S, DROP_S = 240, 20, 300, 120
 
 
 @dataclass
@@ -88,7 +88,7 @@ def installation() -> Iterator[Installation]:
         }
         yield Installation(environment, folder)
     finally:
-        _run_sql(owner, "DROP DATABASE {} WITH (FORCE)", name)
+        _drop(owner, name)
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -102,6 +102,18 @@ def _on_database(url: str, name: str) -> str:
 def _run_sql(url: str, statement: str, name: str) -> None:
     with psycopg.connect(_on_database(url, "postgres"), autocommit=True) as connection:
         connection.execute(sql.SQL(statement).format(sql.Identifier(name)))
+
+
+def _drop(owner: str, name: str) -> None:
+    """Drop a database with whoever is in it; the server's own vacuum may not be ended and is waited for."""
+    for _ in range(DROP_S):
+        try:
+            _run_sql(owner, "DROP DATABASE {} WITH (FORCE)", name)
+        except psycopg.errors.InsufficientPrivilege:
+            time.sleep(1)
+        else:
+            return
+    raise RuntimeError(f"the database {name} was in use for {DROP_S} s")
 
 
 def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
