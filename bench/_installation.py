@@ -88,7 +88,7 @@ def installation() -> Iterator[Installation]:
         }
         yield Installation(environment, folder)
     finally:
-        _drop(owner, name)
+        drop_database(owner, name)
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -104,7 +104,7 @@ def _run_sql(url: str, statement: str, name: str) -> None:
         connection.execute(sql.SQL(statement).format(sql.Identifier(name)))
 
 
-def _drop(owner: str, name: str) -> None:
+def drop_database(owner: str, name: str) -> None:
     """Drop a database with whoever is in it; the server's own vacuum may not be ended and is waited for."""
     for _ in range(DROP_S):
         try:

@@ -20,6 +20,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
+from bench._installation import drop_database
 from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -85,7 +86,7 @@ def installation() -> Iterator[Installation]:
     finally:
         process.terminate()
         process.wait(30)
-        _run_sql(owner, f'DROP DATABASE "{name}" WITH (FORCE)')
+        drop_database(owner, name)
         shutil.rmtree(var, ignore_errors=True)
 
 
