@@ -16,7 +16,7 @@ from apps.audit.formats import COLUMNS, INTEGERS, PARQUET, Format
 BLOCK_BYTES: Final = 1024 * 1024
 # What is read into a table at once takes twenty times as much memory; a row group that lasts is larger.
 TABLE_BYTES: Final = 512 * 1024
-GROUP_BYTES: Final = 2 * 1024 * 1024
+GROUP_BYTES: Final = 1024 * 1024
 # The least and greatest text of each row group would be kept in memory until the file is whole.
 WRITTEN: Final[dict[str, Any]] = {"compression": "zstd", "write_statistics": ["at", *INTEGERS]}
 
