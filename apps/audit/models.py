@@ -272,8 +272,8 @@ class WitnessReceipt(models.Model):
         constraints = [models.UniqueConstraint(fields=["witness", "number"], name="audit_receipt_once")]
 
 
-class VerificationRun(models.Model):
-    """One walk over the whole ledger: who asked, how far it is, what it found."""
+class Run(models.Model):
+    """Long work on the whole ledger: who asked, how far it is, how it ended."""
 
     class State(models.TextChoices):
         WAITING = "waiting"
@@ -285,58 +285,46 @@ class VerificationRun(models.Model):
     requested_by = models.TextField()
     requested_at = models.DateTimeField()
     state = models.TextField(choices=State, default=State.WAITING)
-    entries_total = models.BigIntegerField(null=True)
-    entries_done = models.BigIntegerField(default=0)
     touched_at = models.DateTimeField(default=timezone.now)
-    started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
-    is_intact = models.BooleanField(null=True)
-    report = models.JSONField(default=dict)
     error = models.TextField(default="")
 
     class Meta:
+        abstract = True
         ordering = ["-requested_at", "-id"]
 
     @property
     def is_open(self) -> bool:
         return self.state in {self.State.WAITING, self.State.RUNNING}
+
+
+class VerificationRun(Run):
+    """One walk over the whole ledger, and what it found."""
+
+    entries_total = models.BigIntegerField(null=True)
+    entries_done = models.BigIntegerField(default=0)
+    started_at = models.DateTimeField(null=True)
+    is_intact = models.BooleanField(null=True)
+    report = models.JSONField(default=dict)
 
     @property
     def percent(self) -> int | None:
         return min(100, 100 * self.entries_done // self.entries_total) if self.entries_total else None
 
 
-class PurgeRun(models.Model):
-    """One purge of a class of records: who asked, how far it is, how it ended. One of a class goes on at a time."""
+class PurgeRun(Run):
+    """One purge of a class of records. One of a class goes on at a time."""
 
-    class State(models.TextChoices):
-        WAITING = "waiting"
-        RUNNING = "running"
-        DONE = "done"
-        FAILED = "failed"
-
-    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     name = models.TextField()
-    requested_by = models.TextField()
-    requested_at = models.DateTimeField()
-    state = models.TextField(choices=State, default=State.WAITING)
     records_total = models.BigIntegerField()
     records_done = models.BigIntegerField(default=0)
-    touched_at = models.DateTimeField(default=timezone.now)
-    finished_at = models.DateTimeField(null=True)
-    error = models.TextField(default="")
 
-    class Meta:
-        ordering = ["-requested_at", "-id"]
+    class Meta(Run.Meta):
         constraints = [
             models.UniqueConstraint(
                 fields=["name"], condition=models.Q(state__in=["waiting", "running"]), name="audit_purge_open_once"
             )
         ]
-
-    @property
-    def is_open(self) -> bool:
-        return self.state in {self.State.WAITING, self.State.RUNNING}
 
     @property
     def percent(self) -> int:
