@@ -13,6 +13,7 @@ import pytest
 from django.utils import timezone
 from websockets.sync.client import ClientConnection, connect
 
+from apps.accounts.models import ApiToken
 from apps.approvals import asking
 from apps.approvals.models import Approval
 from apps.approvals.services import approval_resolve
@@ -256,6 +257,17 @@ def test_requests_of_calls_go_by_the_same_names(agent: httpx.Client, operator: A
     )
     thread.start()
     assert asks("exec.approval.waitDecision", {"id": body["approval"]["id"]})["decision"] == "deny"
+
+
+@pytest.mark.parametrize(("bound", "count"), [("", 1), ("production", 1), ("gone", 0)])
+def test_a_token_lists_what_waits_in_its_environment_and_nothing_when_that_is_gone(
+    server: Server, agent: httpx.Client, token: Token, admin: Any, bound: str, count: int
+) -> None:
+    asked(agent)
+    reading, secret = token("approvals_read", by=admin, name="reads")
+    ApiToken.objects.filter(pk=reading.pk).update(environment=bound)
+    with server.client(secret) as client:
+        assert len(over_http(client)("exec.approval.list", {})["approvals"]) == count
 
 
 def test_requests_of_others_do_not_exist(server: Server, agent: httpx.Client, token: Token, admin: Any) -> None:

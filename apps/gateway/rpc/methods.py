@@ -170,7 +170,10 @@ async def list_pending(asking: Asking, params: Params) -> dict[str, Any]:  # noq
 
 def _list(grant: TokenGrant) -> list[dict[str, Any]]:
     principal = _principal(grant)
-    pending = approvals_pending(environment_asking(grant.environment) if grant.environment else None)
+    environment = environment_asking(grant.environment) if grant.environment else None
+    if grant.environment and environment is None:  # what is left of a token of an environment that is gone
+        return []
+    pending = approvals_pending(environment)
     if grant.agents:
         pending = pending.filter(agent__in=grant.agents)
     if not may(principal, Permission.APPROVALS_READ):
