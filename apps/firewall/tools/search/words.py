@@ -1,0 +1,79 @@
+"""The terms of a text: what two texts must share to mean the same to search.
+
+Words are split where names are (`createIssue`, `create_issue`, `s3-upload`), English ones lose their endings, and
+Chinese, Japanese and Korean writing, which has no spaces, counts by characters and by pairs of them.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from threading import Lock
+from typing import Final
+
+import Stemmer
+
+WORD_LIMIT: Final = 64
+"""Characters of one word; what is longer is nobody's word, and its beginning stands for it."""
+TEXT_LIMIT: Final = 4_000
+"""Characters of one text that count."""
+
+_STOPPED: Final = "Words that say nothing of what a tool does. Every tool is a tool, and every agent wants to use one. "
+STOP_WORDS: Final = frozenset(_STOPPED.split())
+"""Words that say nothing of what a tool does. Every tool is a tool, and every agent wants to use one."""
+
+CHINESE_STOP: Final = "的了吗呢吧啊请把我你您帮给这那"
+_CJK: Final = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f"
+_CHUNK: Final = re.compile(r"[^\W_]+")
+_RUN: Final = re.compile(f"[{_CJK}]+|[^{_CJK}]+")
+_PART: Final = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_STOPS: Final = re.compile(f"[{CHINESE_STOP}]")
+_ENGLISH: Final = Stemmer.Stemmer("english")
+_ONE_AT_A_TIME: Final = Lock()  # a stemmer holds the word it works on
+
+
+def terms(text: str, *, limit: int = TEXT_LIMIT) -> list[str]:
+    """List the terms of a text in its order, repeated as it repeats them; whatever it holds, this never fails.
+
+    Args:
+        limit: characters of the text that count.
+    """
+    text = text[:limit]
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)[:limit]
+    found: list[str] = []
+    for chunk in _CHUNK.findall(text):
+        found += _of_chunk(chunk[:WORD_LIMIT]) if chunk.isascii() else _of_writing(chunk)
+    return found
+
+
+@lru_cache(maxsize=32_768)
+def stem(word: str) -> str:
+    """Take the ending off a lower-case English word."""
+    with _ONE_AT_A_TIME:
+        return str(_ENGLISH.stemWord(word))
+
+
+@lru_cache(maxsize=32_768)
+def _of_chunk(chunk: str) -> tuple[str, ...]:
+    whole = chunk.lower()
+    parts = [part.lower() for part in _PART.findall(chunk)]
+    words = (
+        parts if len(parts) == 1 else [*parts, whole]
+    )  # `GitHub` is asked for as `github`, `S3` is more than its parts
+    return tuple(stem(word) for word in words if word not in STOP_WORDS)
+
+
+def _of_writing(chunk: str) -> Iterator[str]:
+    for run in _RUN.findall(chunk):
+        if re.match(f"[{_CJK}]", run):
+            yield from _of_characters(run)
+        else:
+            plain = "".join(each for each in unicodedata.normalize("NFKD", run) if not unicodedata.combining(each))
+            yield from _of_chunk(plain[:WORD_LIMIT]) if plain.isascii() else (plain.casefold()[:WORD_LIMIT],)
+
+
+def _of_characters(run: str) -> Iterator[str]:
+    for piece in _STOPS.split(run):
+        yield from piece
+        yield from (piece[at : at + 2] for at in range(len(piece) - 1))
