@@ -14,6 +14,7 @@ Backoff: TypeAlias = Literal["fixed", "exponential"]
 ExtraParams: TypeAlias = Literal["keep", "drop", "refuse"]
 SandboxLevel: TypeAlias = Literal["none", "process", "filesystem", "isolated", "container"]
 ResourceKind: TypeAlias = Literal["path", "domain", "database"]
+CatalogMode: TypeAlias = Literal["searchable", "direct_only"]
 
 OPEN_SCHEMA: Final[JsonObject] = {"type": "object", "additionalProperties": True}
 
@@ -95,6 +96,7 @@ class Definition:
         extra_params: what happens to params that the schema does not name; None goes by the schema.
         config: settings that the tool is given; `{"$secret": "name"}` stands for a secret of its source.
         successor: the tool that takes the place of a deprecated one.
+        catalog_mode: `direct_only` keeps it visible where others are only found by tool search.
     """
 
     name: str
@@ -125,6 +127,7 @@ class Definition:
     extra_params: ExtraParams | None = None
     config: JsonObject = field(default_factory=dict)
     successor: str = ""
+    catalog_mode: CatalogMode = "searchable"
 
     @cached_property
     def schema_digest(self) -> str:

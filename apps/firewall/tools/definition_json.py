@@ -54,6 +54,7 @@ _SPELLINGS: Final[Mapping[str, str]] = {
     "sensitive_fields": "sensitive",
     "contextMappings": "context_mappings",
     "executionMode": "execution_mode",
+    "catalogMode": "catalog_mode",
 }
 """Other spelling -> our member. A document that has both is read by ours."""
 
@@ -240,6 +241,8 @@ def _in_our_words(document: Mapping[str, Any]) -> dict[str, Any]:
     timeout = document.get("timeout")
     if "timeout_ms" not in members and isinstance(timeout, int | float) and not isinstance(timeout, bool):
         members["timeout_ms"] = round(timeout * 1000) if math.isfinite(timeout * 1000) else timeout
+    if members.get("catalog_mode") == "direct-only":  # as OpenClaw's plugins write it
+        members["catalog_mode"] = "direct_only"
     if not members.get("parameters", True):
         members["parameters"] = dict(OPEN_SCHEMA)
     return members

@@ -88,3 +88,24 @@ def test_a_hostile_schema_is_refused_in_time(hostile: dict[str, Any]) -> None:
     assert problems({"name": "get_x", "parameters": hostile})
 
     assert time.monotonic() - started < 10
+
+
+@pytest.mark.parametrize(
+    "members", [{"catalog_mode": "direct_only"}, {"catalogMode": "direct_only"}, {"catalogMode": "direct-only"}]
+)
+def test_a_tool_that_stays_visible_says_so(members: dict[str, str]) -> None:
+    definition = read_definition({**document(), **members})
+
+    assert definition_json(definition)["catalog_mode"] == "direct_only"
+    assert read_definition(definition_json(definition)) == definition
+
+
+def test_what_tool_search_may_hide_is_the_definition_that_it_was() -> None:
+    plain, stated = read_definition(document()), read_definition({**document(), "catalog_mode": "searchable"})
+
+    assert stated.digest == plain.digest
+    assert "catalog_mode" not in definition_json(stated)
+
+
+def test_a_way_to_be_listed_that_nobody_knows_is_refused() -> None:
+    assert problems({**document(), "catalog_mode": "hidden"}) == [("catalog_mode", "bad_type")]

@@ -40,6 +40,7 @@ class Members(TypedDict, total=False):
     sandbox: Mapping[str, Any]
     extra_params: Literal["keep", "drop", "refuse"]
     successor: str
+    catalog_mode: Literal["searchable", "direct_only"]
 
 
 NAMES: Final = frozenset(Members.__annotations__)

@@ -112,6 +112,25 @@ async def test_a_class_is_initialised_once_and_closed_when_it_goes(log: list[str
     assert registry.names() == []
 
 
+def test_an_author_keeps_a_tool_in_sight_by_the_decorator_and_by_a_class() -> None:
+    @tool(catalog_mode="direct_only")
+    def clock_read() -> Any:
+        """Tell the time."""
+
+    class ScreenTool(BaseTool):
+        """Look at the screen."""
+
+        catalog_mode = "direct_only"
+
+        async def execute(self) -> dict[str, Any]:
+            return {}
+
+    registry = ToolRegistry()
+    made = [*registry.register_tool(clock_read), *registry.register_tool(ScreenTool), *registry.register_tool(Counter)]
+
+    assert [each.catalog_mode for each in made] == ["direct_only", "direct_only", "searchable"]
+
+
 async def test_what_a_factory_makes_belongs_to_one_session() -> None:
     @tool_factory
     def make(session: dict[str, Any]) -> Any:
