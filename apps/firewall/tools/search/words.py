@@ -18,7 +18,13 @@ WORD_LIMIT: Final = 64
 TEXT_LIMIT: Final = 4_000
 """Characters of one text that count."""
 
-_STOPPED: Final = "Words that say nothing of what a tool does. Every tool is a tool, and every agent wants to use one. "
+_STOPPED: Final = """
+    a about also am an and any anyone anything are as at be been being but by can could did do does for from had has
+    have he her here him his how i if in into is it its just let like may me might mine must my need of on one onto or
+    our ours please shall she should so some somebody someone something such than that the their them then there these
+    they thing this those to tool tools too upon us use used using very want wants was we were what when where which
+    while who whom whose why will with within would you your yours agent every
+"""
 STOP_WORDS: Final = frozenset(_STOPPED.split())
 """Words that say nothing of what a tool does. Every tool is a tool, and every agent wants to use one."""
 
