@@ -22,6 +22,7 @@ from apps.firewall.errors import FirewallError
 
 MAPS: Final = ("groups", "guilds", "channels", "teams", "rooms")
 _SETTINGS: Final = ("exec", "fs", "elevated", "loopDetection")
+_SHARED_SETTINGS: Final = (*_SETTINGS, "toolSearch")  # everybody's, agents have none of their own
 
 
 class DocumentError(FirewallError):
@@ -89,7 +90,7 @@ class _Reader:
                 if isinstance(block, Mapping)
             ],
             owners=_owners(_object(document, "commands").get("ownerAllowFrom")),
-            settings=_settings(shared, defaults),
+            settings=_settings(shared, defaults, _SHARED_SETTINGS),
             exec_approvals=whole(exec_approvals),
         )
 
@@ -121,7 +122,7 @@ class _Reader:
             by_provider=self._providers(tools, path),
             by_sender=_named(tools, "toolsBySender", path),
             sandbox=_policy(_object(tools, "sandbox").get("tools"), f"{path}.sandbox.tools"),
-            settings=_settings(tools, entry),
+            settings=_settings(tools, entry, _SETTINGS),
         )
 
     def _providers(self, block: Mapping[str, Any], path: str) -> Named:
@@ -144,9 +145,9 @@ def whole(value: Any) -> Any:
     return value
 
 
-def _settings(tools: Mapping[str, Any], around: Mapping[str, Any]) -> dict[str, Any]:
+def _settings(tools: Mapping[str, Any], around: Mapping[str, Any], blocks: tuple[str, ...]) -> dict[str, Any]:
     """Return the settings of one level: blocks under `tools`, and beside it the workspace and such."""
-    settings = {name: whole(tools[name]) for name in _SETTINGS if name in tools}
+    settings = {name: whole(tools[name]) for name in blocks if name in tools}
     sandbox = _object(around, "sandbox")
     if sandbox:
         settings["sandbox"] = whole(sandbox)

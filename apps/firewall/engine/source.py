@@ -91,7 +91,8 @@ class SnapshotSource:
         subagents: the block that adds to the built-in deny list of sub-agents.
         max_spawn_depth: None for the dialect's default.
         owners: entries such as `telegram:1001`.
-        settings: the runtime's plain JSON: `exec`, `fs`, `elevated`, `loopDetection`, `sandbox`, `workspace`.
+        settings: the runtime's plain JSON: `exec`, `fs`, `elevated`, `loopDetection`, `toolSearch`, `sandbox`,
+            `workspace`.
         exec_approvals: the document of exec approvals (`defaults`, `agents`), plain JSON.
         profiles: profiles of the environment's own, beside the built-in ones of the dialect.
         grants: of the permissions that tools ask for; their order means nothing.

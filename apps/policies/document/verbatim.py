@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 
 from apps.policies.document.findings import Findings, Path
 from apps.policies.document.shapes import Shape, flag, mapping, mapping_of, names, senders, suggestion, word
+from apps.policies.document.tool_search import tool_search
 
 _ANY = "*"
 
@@ -18,6 +19,7 @@ CHECKED: tuple[tuple[tuple[str, ...], Shape], ...] = (
     (("agents", "entries", _ANY, "sandbox", "scope"), word("agent", "session", "shared")),
     (("agents", "entries", _ANY, "sandbox", "workspaceAccess"), word("none", "ro", "rw")),
     (("tools", "loopDetection", "enabled"), flag),
+    (("tools", "toolSearch"), tool_search),
     (("tools", "sessions", "visibility"), word("self", "tree", "agent", "all")),
     (("tools", "agentToAgent", "enabled"), flag),
     (("tools", "agentToAgent", "allow"), names),

@@ -100,3 +100,15 @@ def test_numbers_with_a_point_become_whole() -> None:
     assert source.settings["exec"] == {"timeoutSeconds": 600}
     assert source.owners == ["1001"]
     assert build_snapshot(source).exec_settings("main").timeout_s == 600
+
+
+@pytest.mark.parametrize("block", [True, False, {"mode": "tools", "maxSearchLimit": 9}])
+def test_tool_search_is_everybodys_and_no_agent_has_its_own(block: Any) -> None:
+    agents = {"entries": {"bot": {"tools": {"toolSearch": False}}}}
+
+    source = _read({"tools": {"toolSearch": block}, "agents": agents})
+
+    assert source.settings["toolSearch"] == block
+    assert source.agents is not None
+    assert "toolSearch" not in source.agents[0].settings
+    assert "toolSearch" not in _read({"agents": agents}).settings
