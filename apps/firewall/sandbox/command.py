@@ -115,7 +115,7 @@ def become(orders: socket.socket, launch: Launch, status: int) -> NoReturn:
         order = take_order(orders)
         if order.get("terminal"):
             take_terminal()
-        set_limits(order["limits"], reserves=order["reserves"])
+        set_limits(order["limits"], reserves=order["reserves"], data_bytes=order["data_bytes"])
         os.chdir(order["cwd"])
         if order["abi"] or order["bubblewrap"]:
             check_program(order, launch)
@@ -147,7 +147,7 @@ def tell(orders: socket.socket, ended: str, message: str) -> None:
     orders.sendall(json.dumps({"ended": ended, "error": message}).encode())
 
 
-def set_limits(limits: dict[str, int], *, reserves: bool) -> None:
+def set_limits(limits: dict[str, int], *, reserves: bool, data_bytes: int) -> None:
     bounds = {
         resource.RLIMIT_CPU: (limits["cpu_s"], limits["cpu_s"] + 1),
         resource.RLIMIT_AS: (limits["memory_bytes"],) * 2,
@@ -157,6 +157,8 @@ def set_limits(limits: dict[str, int], *, reserves: bool) -> None:
     }
     if reserves:
         del bounds[resource.RLIMIT_AS]
+    if data_bytes:
+        bounds[resource.RLIMIT_DATA] = (data_bytes,) * 2
     if os.getuid() != 0:  # the kernel does not hold root to it; the supervisor's count holds everybody
         bounds[resource.RLIMIT_NPROC] = (tasks_of_user() + limits["threads"],) * 2
     for name, (soft, hard) in bounds.items():

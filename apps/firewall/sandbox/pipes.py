@@ -52,6 +52,10 @@ class PipedProcess:
         """Give what it said on its error stream so far: the beginning and the end."""
         return self._errors.kept()
 
+    def end(self) -> None:
+        """Have its tree ended at once; `ended` is set when it is gone."""
+        self._supervised.ask_to_end()
+
     async def follow(self) -> None:
         """Wait for the report. For `piped_process` only."""
         await self._supervised.hand_over()

@@ -202,6 +202,7 @@ def _confines(
     own_network: bool = False,
     mounts: Sequence[tuple[str, str]] = (),
     reserves: bool = False,
+    data_bytes: int = 0,
 ) -> dict[str, Any]:
     """Write the part of an order that says what holds the command, and what it may use.
 
@@ -215,6 +216,7 @@ def _confines(
         own_network: where bubblewrap holds it, it may use a loopback of its own, which leads nowhere else.
         mounts: folders of ours, and where bubblewrap shows each, read-only (`bubblewrap.PLACES`).
         reserves: it reserves far more address space than it uses, so that only the memory its tree has is limited.
+        data_bytes: the kernel's limit of memory that each process may write to, for one that reserves; 0 for none.
     """
     return {
         "abi": confinement().abi,
@@ -228,6 +230,7 @@ def _confines(
         "own_network": own_network,
         "mounts": [list(each) for each in mounts],
         "reserves": reserves,
+        "data_bytes": data_bytes,
         **({"watch_s": RESERVING_WATCH_S} if reserves else {}),
     }
 
