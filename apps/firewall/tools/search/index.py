@@ -1,48 +1,41 @@
 """Which tools a query means: Okapi BM25 over the words of a catalogue, exact names before everything.
 
-An index is built once for a catalogue and then only read, by any number of threads. The terms of a tool are remembered,
-so that the next catalogue of the same tools is ready sooner.
+An index is built once for a catalogue and then only read, by any number of threads.
 """
 
 import logging
+import math
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from itertools import count
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from apps.firewall.tools.search.descriptors import Descriptor, JsonObject
-from apps.firewall.tools.search.intents import related
+from apps.firewall.tools.search.descriptors import Descriptor
+from apps.firewall.tools.search.fields import WEIGHTS, fields, text
+from apps.firewall.tools.search.intents import meanings
 from apps.firewall.tools.search.rerank import FIRST, Candidate, Reranker, reordered
-from apps.firewall.tools.search.words import TEXT_LIMIT, terms
+from apps.firewall.tools.search.words import terms
 
 if TYPE_CHECKING:
     import bm25s
     import numpy as np
 
+    Scores: TypeAlias = np.ndarray[tuple[int], np.dtype[np.float32]]
+
 QUERY_LIMIT: Final = 2_000
 """Characters of a query that count."""
-QUERY_TERMS: Final = 32
+QUERY_TERMS: Final = 48
+QUERY_NAMES: Final = 48
 RELATED_TERMS: Final = 128
-"""Terms of one query, and those that may stand for them, that count."""
-RELATED_WEIGHT: Final = 0.5
-K1, B = 1.5, 0.5
+"""Terms of one query, names in it, and terms that may stand for others, that count."""
+RELATED_WEIGHT: Final = 0.9
+"""What a word is worth beside the one that was said."""
+K1, B = 1.2, 0.5
 """How soon a repeated word counts no more, and how much a long text is held against a tool: 0 not at all, 1 in full."""
-NAME_LIMIT: Final = 256
-PARAMETERS_LIMIT: Final = 4_000
-PARAMETERS_DEPTH: Final = 4
-WEIGHTS: Final = (3, 2, 1, 1)
-"""How often a word counts where it stands: in the name, the label, the description, among the parameters."""
-REMEMBERED: Final = 20_000
-"""Tools whose terms are remembered."""
 _SPOKEN: Final = re.compile(r"[^\s`'\"()\[\]{}<>,;!?。，；！？「」“”]+")
-
-
-Fields: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...]]
-"""The terms of a tool: of its name, its label, its description, its parameters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +58,8 @@ class SearchIndex:
     def __init__(self, descriptors: Sequence[Descriptor]) -> None:
         self._descriptors = tuple(descriptors)
         self._names = _names(self._descriptors)
-        self._vocabulary: dict[str, int] = {}
-        self._scores = self._index([_fields(each) for each in self._descriptors])
+        self._vocabulary, documents = _numbered(self._descriptors)
+        self._bm25 = _indexed(documents, self._vocabulary) if self._vocabulary else None
 
     def search(self, query: str, *, limit: int, rerank: Reranker | None = None) -> list[Hit]:
         """Find the tools that a query means, best first, each once.
@@ -78,37 +71,20 @@ class SearchIndex:
         query = query[:QUERY_LIMIT]
         named = self._named(query)
         scores = self._scored(query)
-        taken = set(named)
-        found = [at for at in self._best(scores, limit=max(limit, FIRST)) if at not in taken]
+        found = [at for at in self._best(scores, limit=max(limit, FIRST) + len(named)) if at not in set(named)]
         if rerank is not None and found:
-            first = found[:FIRST]
-            candidates = [_candidate(self._descriptors[at]) for at in first]
-            found = [first[at] for at in reordered(query, candidates, rerank)] + found[FIRST:]
+            candidates = [_candidate(self._descriptors[at]) for at in found[:FIRST]]
+            found = [found[at] for at in reordered(query, candidates, rerank)] + found[FIRST:]
         places = [*named, *found][: max(limit, 0)]
         return [
             Hit(self._descriptors[at], 0.0 if scores is None else float(scores[at]), rank)
             for rank, at in enumerate(places, start=1)
         ]
 
-    def _index(self, documents: "list[Fields]") -> "bm25s.BM25 | None":
-        vocabulary = defaultdict[str, int](count().__next__)
-        numbered: list[list[int]] = []
-        for fields in documents:
-            document: list[int] = []
-            for field, weight in zip(fields, WEIGHTS, strict=True):
-                document += [vocabulary[term] for term in field] * weight
-            numbered.append(document)
-        self._vocabulary = dict(vocabulary)
-        if not vocabulary:
-            return None
-        scores: bm25s.BM25 = _library().BM25(k1=K1, b=B)
-        scores.index((numbered, self._vocabulary), create_empty_token=False, show_progress=False)
-        return scores
-
     def _named(self, query: str) -> list[int]:
         """Give the places of the tools that a query names: it is a name, or holds one that is no plain word."""
         whole = query.strip()
-        spoken = (word.strip(".:") for word in _SPOKEN.findall(query))
+        spoken = (word.strip(".:") for word in _SPOKEN.findall(query)[:QUERY_NAMES])
         names = [whole, *(word for word in spoken if not word.isalpha())]
         return list(dict.fromkeys(at for name in names for at in self._called(name)))
 
@@ -116,31 +92,22 @@ class SearchIndex:
         found = self._names.get(name.casefold(), [])
         return sorted(found, key=lambda at: (self._descriptors[at].name != name, self._descriptors[at].id))
 
-    def _scored(self, query: str) -> "np.ndarray[Any, Any] | None":
-        if self._scores is None:
+    def _scored(self, query: str) -> "Scores | None":
+        """Score each tool for a query; None when no word of it is known."""
+        if self._bm25 is None:
             return None
         left = RELATED_TERMS
         total = None
-        for term, others in related(terms(query, limit=QUERY_LIMIT)[:QUERY_TERMS]):
-            known = [self._vocabulary[each] for each in others if each in self._vocabulary][:left]
-            left -= len(known)
-            best = self._of_term(self._vocabulary.get(term), known)
-            if best is not None:
-                total = best if total is None else total + best
+        for meaning in meanings(terms(query, limit=QUERY_LIMIT)[:QUERY_TERMS]):
+            others = [self._vocabulary[each] for each in meaning.others if each in self._vocabulary][:left]
+            left -= len(others)
+            scores = _of_meaning(self._bm25, self._vocabulary.get(meaning.term), others)
+            if scores is not None:
+                scores *= scores.dtype.type(meaning.weight)
+                total = scores if total is None else total + scores
         return total
 
-    def _of_term(self, own: int | None, others: list[int]) -> "np.ndarray[Any, Any] | None":
-        """Score one meaning: by its own word, or less by another one of the same meaning, not by both."""
-        if self._scores is None or (own is None and not others):
-            return None
-        import numpy as np
-
-        best = self._scores.get_scores_from_ids([] if own is None else [own])
-        for other in others:
-            np.maximum(best, self._scores.get_scores_from_ids([other]) * np.float32(RELATED_WEIGHT), out=best)
-        return best
-
-    def _best(self, scores: "np.ndarray[Any, Any] | None", *, limit: int) -> list[int]:
+    def _best(self, scores: "Scores | None", *, limit: int) -> list[int]:
         if scores is None:
             return []
         import numpy as np
@@ -150,81 +117,69 @@ class SearchIndex:
             least = np.partition(scores[places], -limit)[-limit]
             places = places[scores[places] >= least]
         descriptors = self._descriptors
-        best = sorted(places.tolist(), key=lambda at: (-scores[at], descriptors[at].name, descriptors[at].id))
-        return best[:limit]
-
-
-def _fields(descriptor: Descriptor) -> Fields:
-    """Give the terms of a tool by where they stand, from memory where they are known."""
-    schema = descriptor.parameters if descriptor.is_trusted else _NO_SCHEMA
-    key = (descriptor.id, descriptor.name, descriptor.label, descriptor.description, id(schema))
-    known = _remembered.get(key)
-    if known is not None:
-        return known[0]
-    named = terms(descriptor.name, limit=NAME_LIMIT)
-    fields = (
-        (*named, *(term for term in terms(descriptor.id, limit=NAME_LIMIT) if term not in named)),
-        tuple(terms(descriptor.label, limit=NAME_LIMIT)),
-        tuple(terms(descriptor.description)),
-        tuple(terms(_parameters_text(schema))),
-    )
-    with _remembering:
-        while len(_remembered) >= REMEMBERED:
-            del _remembered[next(iter(_remembered))]
-        _remembered[key] = (fields, schema)
-    return fields
-
-
-_NO_SCHEMA: Final[JsonObject] = {}
-_remembered: dict[tuple[str, str, str, str, int], tuple[Fields, JsonObject]] = {}
-"""By the words of a tool and the very schema; it is kept, for its number is nobody else's only as long as it lives."""
-_remembering: Final = Lock()
+        return sorted(places.tolist(), key=lambda at: (-scores[at], descriptors[at].name, descriptors[at].id))[:limit]
 
 
 def _names(descriptors: Sequence[Descriptor]) -> dict[str, list[int]]:
     """Map what a tool may be called outright, in lower case, to the places of those tools."""
-    found: dict[str, list[int]] = {}
+    found: defaultdict[str, list[int]] = defaultdict(list)
     for at, each in enumerate(descriptors):
-        for name in {each.name, each.id, each.id.partition(":")[2]}:
-            found.setdefault(name.strip().casefold(), []).append(at)
-    found.pop("", None)
-    return found
+        for name in {each.name.casefold(), each.id.casefold(), each.id.partition(":")[2].casefold()} - {""}:
+            found[name].append(at)
+    return dict(found)
 
 
-def _candidate(descriptor: Descriptor) -> Candidate:
-    schema = descriptor.parameters if descriptor.is_trusted else _NO_SCHEMA
-    words = (descriptor.label, descriptor.description[:TEXT_LIMIT], _parameters_text(schema))
-    return Candidate(descriptor.id, descriptor.name, "\n".join(filter(None, words)))
+def _numbered(descriptors: Sequence[Descriptor]) -> tuple[dict[str, int], list[list[int]]]:
+    """Give each term a number, and each tool the numbers of its terms, as often as they count."""
+    vocabulary = defaultdict[str, int](count().__next__)
+    documents: list[list[int]] = []
+    for each in descriptors:
+        document: list[int] = []
+        for field, weight in zip(fields(each), WEIGHTS, strict=True):
+            document += [vocabulary[term] for term in field] * weight
+        documents.append(document)
+    return dict(vocabulary), documents
 
 
-def _parameters_text(schema: JsonObject) -> str:
-    text, size = [], 0
-    for piece in _of_parameters(schema, depth=PARAMETERS_DEPTH):
-        text.append(piece)
-        size += len(piece) + 1
-        if size >= PARAMETERS_LIMIT:
-            break
-    return " ".join(text)[:PARAMETERS_LIMIT]
+def _indexed(documents: list[list[int]], vocabulary: dict[str, int]) -> "bm25s.BM25":
+    index: bm25s.BM25 = _library().BM25(k1=K1, b=B)
+    index.index((documents, vocabulary), create_empty_token=False, show_progress=False)
+    return index
 
 
-def _of_parameters(schema: object, *, depth: int) -> Iterator[str]:
-    """Give the names and descriptions of parameters, also of those inside others."""
-    if not isinstance(schema, Mapping) or depth == 0:
-        return
-    properties = schema.get("properties")
-    for name, each in properties.items() if isinstance(properties, Mapping) else ():
-        yield str(name)
-        if isinstance(each, Mapping):
-            if isinstance(description := each.get("description"), str):
-                yield description
-            yield from _of_parameters(each, depth=depth - 1)
-    yield from _of_parameters(schema.get("items"), depth=depth - 1)
-
-
-@lru_cache(maxsize=1)
+@cache
 def _library() -> Any:
     """Import what counts when something is searched first: it takes a tenth of a second, and few processes search."""
     import bm25s
 
     logging.getLogger("bm25s").setLevel(logging.WARNING)  # it tells each index to whoever listens
     return bm25s
+
+
+def _of_meaning(index: "bm25s.BM25", own: int | None, others: list[int]) -> "Scores | None":
+    """Score one meaning: by its own word, or less by another one for it, not by both.
+
+    A meaning is as common as all its words together: a rare word for something common says little.
+    """
+    if own is None and not others:
+        return None
+    import numpy as np
+
+    words = others if own is None else [own, *others]
+    found: list[Scores] = [index.get_scores_from_ids([each]) for each in words]
+    rarity = _rarity(np.logical_or.reduce([scores > 0 for scores in found]))
+    best = np.zeros_like(found[0])
+    for word, scores in zip(words, found, strict=True):
+        share = rarity / _rarity(scores > 0)
+        weight = (1 + share) / 2 if word == own else RELATED_WEIGHT * share
+        np.maximum(best, scores * scores.dtype.type(weight), out=best)
+    return best
+
+
+def _rarity(where: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> float:
+    tools = int(where.sum())
+    return math.log(1 + (len(where) - tools + 0.5) / (tools + 0.5))
+
+
+def _candidate(descriptor: Descriptor) -> Candidate:
+    return Candidate(descriptor.id, descriptor.name, text(descriptor))

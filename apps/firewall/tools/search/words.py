@@ -19,14 +19,34 @@ TEXT_LIMIT: Final = 4_000
 """Characters of one text that count."""
 
 _STOPPED: Final = """
-    a about also am an and any anyone anything are as at be been being but by can could did do does for from had has
-    have he her here him his how i if in into is it its just let like may me might mine must my need of on one onto or
-    our ours please shall she should so some somebody someone something such than that the their them then there these
-    they thing this those to tool tools too upon us use used using very want wants was we were what when where which
-    while who whom whose why will with within would you your yours agent every
+    a about all also am an and any anyone anything are as at be been being but by can could did do does doing else etc
+    for from had has have having he her here him his how however i if in into is it its itself just kindly let lets like
+    may me might mine must my myself need needs of onto or our ours own per please s shall she should so some somebody
+    someone something such t than that the their theirs them then there these they thing things this those to too tool
+    tools upon us use used uses using very via want wants was we were what when where whether which while who whom whose
+    why will with within would you your yours
 """
 STOP_WORDS: Final = frozenset(_STOPPED.split())
-"""Words that say nothing of what a tool does. Every tool is a tool, and every agent wants to use one."""
+"""Words that say nothing of what a tool does. Every tool is a tool, and every agent wants one."""
+
+_FORMS: Final = """
+    ran:run sent:send spent:spend bought:buy wrote:write written:write found:find made:make took:take taken:take
+    got:get gave:give given:give kept:keep paid:pay lost:lose sold:sell told:tell said:say slept:sleep ate:eat
+    eaten:eat drove:drive driven:drive flew:fly flown:fly chose:choose chosen:choose froze:freeze frozen:freeze
+    broke:break broken:break built:build met:meet forgot:forget forgotten:forget began:begin begun:begin drew:draw
+    drawn:draw hid:hide hidden:hide held:hold caught:catch taught:teach thought:think won:win spoke:speak
+    spoken:speak went:go gone:go saw:see seen:see came:come knew:know known:know threw:throw thrown:throw grew:grow
+    grown:grow fell:fall stole:steal stolen:steal rang:ring sang:sing swam:swim rode:ride rose:rise shown:show
+    worn:wear left:leave bigger:big larger:large smaller:small cheaper:cheap louder:loud quieter:quiet warmer:warm
+    cooler:cool colder:cold faster:fast slower:slow shorter:short longer:long newer:new newest:new older:old
+    oldest:old children:child
+"""
+IRREGULAR: Final = dict(pair.split(":") for pair in _FORMS.split())
+"""Past tenses, comparatives and plurals that no ending tells."""
+WHOLE: Final = frozenset(("production", "newest", "news", "international", "internal"))
+"""Words whose ending is a part of what they mean: production is not a product."""
+_ISE: Final = re.compile(r"(?<=...)([iy])s(e|es|ed|ing|er|ers|ation|ations)$")
+_OUR: Final = re.compile(r"(?<=...)our(?=$|s$|ed$|ing$|ite$|ites$)")
 
 CHINESE_STOP: Final = "的了吗呢吧啊请把我你您帮给这那"
 _CJK: Final = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f"
@@ -55,9 +75,13 @@ def terms(text: str, *, limit: int = TEXT_LIMIT) -> list[str]:
 
 @lru_cache(maxsize=32_768)
 def stem(word: str) -> str:
-    """Take the ending off a lower-case English word."""
+    """Take the ending off a lower-case English word; British and American spellings end alike, as do past tenses."""
+    word = IRREGULAR.get(word, word)
+    if word in WHOLE:
+        return word
+    spelt = _OUR.sub("or", _ISE.sub(r"\1z\2", word))
     with _ONE_AT_A_TIME:
-        return str(_ENGLISH.stemWord(word))
+        return str(_ENGLISH.stemWord(spelt))
 
 
 @lru_cache(maxsize=32_768)
