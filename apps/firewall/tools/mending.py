@@ -6,13 +6,13 @@ was coerced and did not help is put back: mistakes are told about what was sent.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from itertools import islice
 from typing import Any, Final, TypeAlias
 
 import jsonschema_rs
 
 from apps.firewall.tools.coercion import NOTHING, coerce, coerce_to_one_of
+from apps.firewall.tools.misspelt import Spelling
 from apps.firewall.tools.mistakes import Problem, path_text
 from apps.firewall.tools.validators import Errors, SchemaParts, Validator, errors_of
 
@@ -48,16 +48,12 @@ def mend(validator: Validator, params: dict[str, Any], *, parts: SchemaParts, dr
     return _Work(validator, params, parts, _Budget(), drops=drops).run()
 
 
-def drop_warnings(dropped: Iterable[Place], known: Iterable[str]) -> list[Problem]:
+def drop_warnings(dropped: Iterable[Place], spelling: Spelling) -> list[Problem]:
     """Say what was left out, and what may have been meant."""
-    names = list(known)
     warnings = []
     for place in islice(dropped, WARNINGS_LIMIT):
         text = path_text(place)
-        message = f"`{text}` is not a parameter of this tool and was left out"
-        near = get_close_matches(str(place[-1])[:100], names, n=1, cutoff=0.8) if len(place) == 1 else []
-        if near:
-            message += f"; did you mean `{near[0]}`?"
+        message = f"`{text}` is not a parameter of this tool and was left out{spelling.meant(place)}"
         warnings.append({"path": text, "code": "unknown_field", "message": message})
     return warnings
 

@@ -15,6 +15,7 @@ from apps.firewall.tools.definition import Definition, JsonObject, schema_digest
 from apps.firewall.tools.formats import FORMATS, PATH_FORMATS, paths_within
 from apps.firewall.tools.injection import inject, without_facts
 from apps.firewall.tools.mending import drop_warnings, mend
+from apps.firewall.tools.misspelt import Spelling
 from apps.firewall.tools.mistakes import FAILED, Hides, Problem, in_order, model_error, path_text, pointer, problems_of
 from apps.firewall.tools.paths import PathRefusedError
 from apps.firewall.tools.schema_walk import mentions, properties
@@ -174,7 +175,8 @@ def check_params(schema: JsonObject, params: Mapping[str, Any], *, digest: str |
     given = params if isinstance(params, dict) else dict(params)
     if validator.is_valid(given):
         return []
-    return _problems(errors_of(validator, given, limit=PROBLEMS_LIMIT), hides=hider(()))
+    problems = _problems(errors_of(validator, given, limit=PROBLEMS_LIMIT), hides=hider(()))
+    return list(Spelling(schema, given).hinted(problems))
 
 
 def _problems(errors: Errors, *, hides: Hides) -> list[Problem]:
@@ -245,14 +247,16 @@ def _prepared(plan: Plan, sent: dict[str, Any], release: str, facts: Mapping[str
     mappings = plan.definition.context_mappings
     params, warnings = inject(mappings, params, facts) if mappings else (params, [])
     params, dropped, errors = _mended(plan, params)
+    spelling = Spelling(plan.schema, sent, hidden=mappings)
     if dropped:
-        warnings += drop_warnings(dropped, properties(plan.schema))
+        warnings += drop_warnings(dropped, spelling)
     problems = _problems(errors, hides=hider(plan.sensitive)) if errors else []
     if manner is not None:
         known = {problem["path"] for problem in problems}
         problems += [missing for missing in missing_groups(manner, params) if missing["path"] not in known]
     if problems:
-        return Prepared(sent, warnings, in_order(without_facts(problem, mappings) for problem in problems))
+        hinted = spelling.hinted(problems, told=warnings)
+        return Prepared(sent, warnings, in_order(without_facts(problem, mappings) for problem in hinted))
     if plan.places is None:
         return Prepared(params, warnings, [])
     try:

@@ -31,6 +31,7 @@ TOOLS = (
     entry("count_words", {"limit": {"type": "integer", "default": 10}, "tags": {"type": "array"}}),
     entry("send_pin", {"pin": {"type": "string", "sensitive": True, "maxLength": 4}, "auth": {"type": "object"}}),
     entry("note_add", {"who": {"type": "string"}}, traits={"context_mappings": {"who": "sender.id"}}),
+    entry("seat_book", {"row": {"type": "integer"}}, traits={"extra_params": "refuse"}),
     entry("file_show", {"file": {"type": "string", "format": "file-path"}}),
 )
 
@@ -80,6 +81,22 @@ async def test_a_refused_call_records_what_was_sent_and_names_unknown_fields_too
     ]
     assert result.error["message"] == "the parameters of `count_words` have 1 mistake"
     assert here.ledger.notes[0].call.params == {"limit": "many", "other": 1}
+
+
+async def test_a_misspelt_field_that_is_refused_comes_with_the_one_that_was_meant() -> None:
+    here = world()
+
+    result = await invoke(call_of("seat_book", rows=5), here.ports)
+
+    assert result.error is not None
+    assert result.error["details"] == [
+        {
+            "path": "rows",
+            "code": "unknown_field",
+            "message": "`rows` is not a parameter of this tool; did you mean `row`?",
+        }
+    ]
+    assert here.executor.actions == []
 
 
 async def test_what_is_approved_are_the_prepared_params_and_they_stay_the_same_when_it_runs() -> None:
