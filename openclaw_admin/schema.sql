@@ -88,6 +88,7 @@
 -- policies.0005_elevated_of_scopes 666733b6f60a308a
 -- policies.0006_elevated_out_of_the_rest 3d60187a3a43d01f
 -- sessions.0001_initial 2aa438e2393ee513
+-- tool_runs.0001_runs_and_their_searches e2a6dbb50b07d8a1
 -- ;
 CREATE TABLE "accounts_user" ("password" varchar(128) NOT NULL, "last_login" timestamp with time zone NULL, "id" uuid NOT NULL PRIMARY KEY, "username" varchar(64) NOT NULL UNIQUE, "display_name" varchar(100) NOT NULL, "role" varchar(16) NOT NULL, "is_active" boolean NOT NULL, "language" varchar(10) NOT NULL, "theme" varchar(8) NOT NULL, "created_at" timestamp with time zone NOT NULL, "created_by_id" uuid NULL)
 -- ;
@@ -2072,7 +2073,7 @@ ALTER TABLE "approvals_answerrule" ADD COLUMN "teams" varchar(64)[] DEFAULT '{}'
 -- ;
 ALTER TABLE "approvals_answerrule" ALTER COLUMN "teams" DROP DEFAULT
 -- ;
-ALTER TABLE "approvals_answerrule" ADD COLUMN "updated_at" timestamp with time zone DEFAULT '2026-11-24 01:53:51.928673+00:00'::timestamptz NOT NULL
+ALTER TABLE "approvals_answerrule" ADD COLUMN "updated_at" timestamp with time zone DEFAULT '2026-11-24 04:31:16.396786+00:00'::timestamptz NOT NULL
 -- ;
 ALTER TABLE "approvals_answerrule" ALTER COLUMN "updated_at" DROP DEFAULT
 -- ;
@@ -2290,7 +2291,7 @@ CREATE INDEX "audit_export_requested_by_id_b1eb06ef" ON "audit_export" ("request
 -- ;
 CREATE INDEX "audit_export_state" ON "audit_export" ("state", "expires_at")
 -- ;
-ALTER TABLE "audit_export" ADD COLUMN "touched_at" timestamp with time zone DEFAULT '2026-11-24 01:53:52.391706+00:00'::timestamptz NOT NULL
+ALTER TABLE "audit_export" ADD COLUMN "touched_at" timestamp with time zone DEFAULT '2026-11-24 04:31:16.909688+00:00'::timestamptz NOT NULL
 -- ;
 ALTER TABLE "audit_export" ALTER COLUMN "touched_at" DROP DEFAULT
 -- ;
@@ -6936,3 +6937,55 @@ CREATE TABLE "django_session" ("session_key" varchar(40) NOT NULL PRIMARY KEY, "
 CREATE INDEX "django_session_session_key_c0390e0f_like" ON "django_session" ("session_key" varchar_pattern_ops)
 -- ;
 CREATE INDEX "django_session_expire_date_a5c62663" ON "django_session" ("expire_date")
+-- ;
+CREATE TABLE "tool_runs_toolrun" ("id" uuid NOT NULL PRIMARY KEY, "agent" text NOT NULL, "session_key" text NOT NULL, "channel" text NOT NULL, "sender" text NOT NULL, "actor" text NOT NULL, "context" jsonb NOT NULL, "provider" text NOT NULL, "model" text NOT NULL, "form" text NOT NULL, "client_tools" jsonb NOT NULL, "required" text[] NOT NULL, "task" text NOT NULL, "only_runnable" boolean NOT NULL, "takes_code" boolean NOT NULL, "begun_at" timestamp with time zone NOT NULL, "last_at" timestamp with time zone NOT NULL, "ended_at" timestamp with time zone NULL, "outcome" text NOT NULL, "snapshot_digest" text NOT NULL, "asked_mode" text NOT NULL, "mode" text NOT NULL, "why" text NOT NULL, "sources" jsonb NOT NULL, "catalogue_size" integer NOT NULL CHECK ("catalogue_size" >= 0), "direct_bytes" integer NOT NULL CHECK ("direct_bytes" >= 0), "surface_bytes" integer NOT NULL CHECK ("surface_bytes" >= 0), "directory_characters" integer NOT NULL CHECK ("directory_characters" >= 0), "visible" integer NOT NULL CHECK ("visible" >= 0), "searches" integer NOT NULL CHECK ("searches" >= 0), "describes" integer NOT NULL CHECK ("describes" >= 0), "codes" integer NOT NULL CHECK ("codes" >= 0), "calls" integer NOT NULL CHECK ("calls" >= 0), "described" text[] NOT NULL, "environment_id" uuid NOT NULL)
+-- ;
+CREATE TABLE "tool_runs_runsearch" ("id" uuid NOT NULL PRIMARY KEY, "at" timestamp with time zone NOT NULL, "query" text NOT NULL, "found" text[] NOT NULL, "environment_id" uuid NOT NULL, "run_id" uuid NOT NULL)
+-- ;
+CREATE TABLE "tool_runs_runcall" ("call_id" uuid NOT NULL PRIMARY KEY, "at" timestamp with time zone NOT NULL, "tool" text NOT NULL, "name" text NOT NULL, "source" text NOT NULL, "through" text NOT NULL, "rank" smallint NULL CHECK ("rank" >= 0), "query" text NOT NULL, "environment_id" uuid NOT NULL, "run_id" uuid NOT NULL)
+-- ;
+CREATE TABLE "tool_runs_clientcall" ("call_id" uuid NOT NULL PRIMARY KEY, "tool" text NOT NULL, "state" varchar(16) NOT NULL, "told_at" timestamp with time zone NOT NULL, "ended_at" timestamp with time zone NULL, "sealed_params" bytea NULL, "sealed_report" bytea NULL, "run_id" uuid NOT NULL)
+-- ;
+CREATE TABLE "tool_runs_searchlabel" ("id" uuid NOT NULL PRIMARY KEY, "query" text NOT NULL, "tools" text[] NOT NULL, "added_by" text NOT NULL, "added_at" timestamp with time zone NOT NULL, "environment_id" uuid NOT NULL, CONSTRAINT "search_label_once" UNIQUE ("environment_id", "query"))
+-- ;
+CREATE INDEX "tool_run_newest" ON "tool_runs_toolrun" ("environment_id", "begun_at" DESC, "id" DESC)
+-- ;
+CREATE INDEX "tool_run_age" ON "tool_runs_toolrun" ("last_at")
+-- ;
+CREATE INDEX "run_search_of_run" ON "tool_runs_runsearch" ("run_id", "id")
+-- ;
+CREATE INDEX "run_search_empty" ON "tool_runs_runsearch" ("environment_id", "at" DESC) WHERE "found" = '{}'::text[]
+-- ;
+CREATE INDEX "run_call_of_run" ON "tool_runs_runcall" ("run_id", "at")
+-- ;
+CREATE INDEX "run_call_newest" ON "tool_runs_runcall" ("environment_id", "at" DESC)
+-- ;
+CREATE INDEX "client_call_of_run" ON "tool_runs_clientcall" ("run_id", "state")
+-- ;
+ALTER TABLE "tool_runs_toolrun" ADD CONSTRAINT "tool_runs_toolrun_environment_id_2de86428_fk_registry_" FOREIGN KEY ("environment_id") REFERENCES "registry_environment" ("id") DEFERRABLE INITIALLY DEFERRED
+-- ;
+CREATE INDEX "tool_runs_toolrun_environment_id_2de86428" ON "tool_runs_toolrun" ("environment_id")
+-- ;
+ALTER TABLE "tool_runs_runsearch" ADD CONSTRAINT "tool_runs_runsearch_environment_id_ab124303_fk_registry_" FOREIGN KEY ("environment_id") REFERENCES "registry_environment" ("id") DEFERRABLE INITIALLY DEFERRED
+-- ;
+ALTER TABLE "tool_runs_runsearch" ADD CONSTRAINT "tool_runs_runsearch_run_id_e604da0f_fk_tool_runs_toolrun_id" FOREIGN KEY ("run_id") REFERENCES "tool_runs_toolrun" ("id") DEFERRABLE INITIALLY DEFERRED
+-- ;
+CREATE INDEX "tool_runs_runsearch_environment_id_ab124303" ON "tool_runs_runsearch" ("environment_id")
+-- ;
+CREATE INDEX "tool_runs_runsearch_run_id_e604da0f" ON "tool_runs_runsearch" ("run_id")
+-- ;
+ALTER TABLE "tool_runs_runcall" ADD CONSTRAINT "tool_runs_runcall_environment_id_30810038_fk_registry_" FOREIGN KEY ("environment_id") REFERENCES "registry_environment" ("id") DEFERRABLE INITIALLY DEFERRED
+-- ;
+ALTER TABLE "tool_runs_runcall" ADD CONSTRAINT "tool_runs_runcall_run_id_63541b22_fk_tool_runs_toolrun_id" FOREIGN KEY ("run_id") REFERENCES "tool_runs_toolrun" ("id") DEFERRABLE INITIALLY DEFERRED
+-- ;
+CREATE INDEX "tool_runs_runcall_environment_id_30810038" ON "tool_runs_runcall" ("environment_id")
+-- ;
+CREATE INDEX "tool_runs_runcall_run_id_63541b22" ON "tool_runs_runcall" ("run_id")
+-- ;
+ALTER TABLE "tool_runs_clientcall" ADD CONSTRAINT "tool_runs_clientcall_run_id_7528c5d2_fk_tool_runs_toolrun_id" FOREIGN KEY ("run_id") REFERENCES "tool_runs_toolrun" ("id") DEFERRABLE INITIALLY DEFERRED
+-- ;
+CREATE INDEX "tool_runs_clientcall_run_id_7528c5d2" ON "tool_runs_clientcall" ("run_id")
+-- ;
+ALTER TABLE "tool_runs_searchlabel" ADD CONSTRAINT "tool_runs_searchlabe_environment_id_fcef4a7d_fk_registry_" FOREIGN KEY ("environment_id") REFERENCES "registry_environment" ("id") DEFERRABLE INITIALLY DEFERRED
+-- ;
+CREATE INDEX "tool_runs_searchlabel_environment_id_fcef4a7d" ON "tool_runs_searchlabel" ("environment_id")

@@ -108,6 +108,7 @@ INSTALLED_APPS = [
     "apps.halts",
     "apps.notifications",
     "apps.sessions",
+    "apps.runs",
     "apps.gateway",
     "apps.api",
     "apps.console",
@@ -242,6 +243,7 @@ BACKGROUND_TIMEOUT_S = env.integer("BACKGROUND_TIMEOUT_S", 1800, minimum=1, maxi
 BACKGROUND_TIMEOUT_LIMIT_S = env.integer("BACKGROUND_TIMEOUT_LIMIT_S", 6 * 3600, minimum=1, maximum=7 * 24 * 3600)
 
 # Results of calls: what callers get where a tool says nothing else, and what the ledger keeps.
+TOOL_SEARCH_RERANKER = env.text("TOOL_SEARCH_RERANKER")
 RESULT_LIMIT = env.integer("RESULT_LIMIT", 10_000, minimum=1_000, maximum=1_000_000)
 RESULT_KEPT_BYTES = env.integer("RESULT_KEPT_BYTES", 256 * 1024, minimum=1_024, maximum=8 * 1024 * 1024)
 TURN_CALLS_AT_ONCE = env.integer("TURN_CALLS_AT_ONCE", 8, minimum=1, maximum=64)
@@ -281,6 +283,7 @@ CELERY_BEAT_SCHEDULE = {
         "gateway.probes_daily": 86400.0,
         "limits.forget": 300.0,
         "sessions.sweep": 600.0,
+        "runs.sweep": 600.0,
         "openclaw_gateways.sweep": 60.0,
     }.items()
 }
