@@ -10,6 +10,7 @@ import structlog
 
 from apps.events.listener import subscribe
 from apps.events.notices import RECONNECTED, Notice
+from apps.firewall.runtime.code_mode.pool import CodePool
 from apps.firewall.tools.mcp.sessions import McpSessions
 from apps.gateway.agent_sessions import connections_end
 from apps.gateway.background.holder import Holder
@@ -27,6 +28,7 @@ from apps.gateway.requests import LiveRequests
 from apps.gateway.reviewing import Reviewer
 from apps.gateway.rpc.telling import Listeners
 from apps.gateway.tokens import Tokens
+from apps.gateway.tool_runs.catalogues import Catalogues
 from apps.gateway.tool_states import LiveToolStates
 from apps.gateway.untold import ENDED as CALL_UNTOLD
 from apps.gateway.untold import untold_tell
@@ -73,6 +75,8 @@ class Gateway:
     is_worker: bool = False
     sessions: McpSessions = field(default_factory=McpSessions)
     listings: Listings = field(default_factory=Listings)
+    catalogues: Catalogues = field(default_factory=Catalogues)
+    code: CodePool = field(default_factory=CodePool)
     requests: LiveRequests = field(default_factory=LiveRequests)
     listeners: Listeners = field(init=False)
     unsubscribe: Callable[[], None] = lambda: None
@@ -104,6 +108,8 @@ async def start(snapshots: LiveSnapshots | None = None, *, is_worker: bool = Fal
         snapshots: where what is live comes from; the publications when absent.
         is_worker: it runs queued calls and answers nobody: what a person allowed is left to those who answer.
     """
+    from apps.gateway.tool_runs.controls import LiveRuns  # it makes calls, with what this module starts
+
     global _gateway
     snapshots = snapshots or live_snapshots()
     tool_states = live_tool_states()
@@ -112,7 +118,7 @@ async def start(snapshots: LiveSnapshots | None = None, *, is_worker: bool = Fal
     hooks = live_hooks_of_all()
     sessions = McpSessions()
     holder = Holder()
-    ports = ports_with(snapshots, tool_states, limits, halts, hooks, sessions, holder)
+    ports = ports_with(snapshots, tool_states, limits, halts, hooks, sessions, holder, LiveRuns())
     desk = Desk(ports)
     callbacks = Callbacks()
     made = Gateway(
@@ -157,6 +163,7 @@ async def stop() -> None:
     await ending.holder.stop()
     await ending.hooks.close()
     await ending.sessions.close()
+    await ending.code.close()
 
 
 def hear(notice: Notice) -> None:

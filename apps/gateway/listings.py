@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -31,6 +31,15 @@ class Listing:
     encoded: bytes
     wire_names: Mapping[str, str]
     left_out: tuple[Mapping[str, str], ...]
+
+    def __add__(self, other: "Listing") -> "Listing":
+        """Put the tools of another listing behind these."""
+        parts = [each.encoded[1:-1] for each in (self, other) if each.wire_names]
+        return Listing(
+            encoded=b"[" + b",".join(parts) + b"]",
+            wire_names={**self.wire_names, **other.wire_names},
+            left_out=(*self.left_out, *other.left_out),
+        )
 
     @property
     def fragment(self) -> orjson.Fragment:
@@ -109,21 +118,26 @@ class Listings:
 
 
 def made_listing(snapshot: Snapshot, wanted: Wanted, form: Provider) -> Listing:
+    """Make the listing of some tools of a snapshot."""
+    entries = (snapshot.tool(name) for name in wanted.names)
+    return listing_of(
+        (entry for entry in entries if entry is not None), form, rules=wanted.rules, release=snapshot.dialect
+    )
+
+
+def listing_of(entries: Iterable[ToolEntry], form: Provider, *, rules: str, release: str) -> Listing:
     """Make a listing. A tool that cannot be told of is left out, with the reason; it keeps no other from its place."""
     sent: list[Any] = []
     wire_names: dict[str, str] = {}
     left_out: list[dict[str, str]] = []
-    for name in wanted.names:
-        entry = snapshot.tool(name)
-        if entry is None:
-            continue
+    for entry in entries:
         try:
-            presented = present(definition_of(entry), form, rules=wanted.rules, release=snapshot.dialect)
+            presented = present(definition_of(entry), form, rules=rules, release=release)
             encoded = orjson.dumps(presented.sent)
         except (FirewallError, TypeError) as exc:
             code = exc.code if isinstance(exc, FirewallError) else "schema_refused"
-            left_out.append({"tool": name, "code": code, "message": str(exc)[:300]})
+            left_out.append({"tool": entry.name, "code": code, "message": str(exc)[:300]})
             continue
         sent.append(orjson.Fragment(encoded))
-        wire_names[name] = presented.wire_name
+        wire_names[entry.name] = presented.wire_name
     return Listing(encoded=orjson.dumps(sent), wire_names=wire_names, left_out=tuple(left_out))

@@ -16,6 +16,7 @@ from apps.firewall.runtime.executors.dispatch import Executors
 from apps.firewall.runtime.executors.elsewhere import Elsewhere
 from apps.firewall.runtime.executors.http import HttpRunner
 from apps.firewall.runtime.executors.mcp import McpRunner
+from apps.firewall.runtime.executors.of_runs import ClientRunner, RunsOfAgents, SearchRunner
 from apps.firewall.runtime.executors.python import PythonRunner
 from apps.firewall.runtime.executors.runner import Runner
 from apps.firewall.runtime.executors.workspaces import Workspaces
@@ -131,7 +132,9 @@ def live_snapshots() -> LiveSnapshots:
     return LiveSnapshots(_live, lambda: [*environments().values_list("slug", flat=True), PROBES])
 
 
-def runners(sessions: McpSessions | None = None, holder: Holder | None = None) -> tuple[Runner, ...]:
+def runners(
+    sessions: McpSessions | None = None, holder: Holder | None = None, runs: RunsOfAgents | None = None
+) -> tuple[Runner, ...]:
     """Make what runs tools, one of each kind."""
     connections = SourcesOfTools()
     sandbox = installation_sandbox()
@@ -147,6 +150,7 @@ def runners(sessions: McpSessions | None = None, holder: Holder | None = None) -
         PythonRunner(python_tools(), connections),
         HttpRunner(connections),
         McpRunner(connections, sessions),
+        *(() if runs is None else (SearchRunner(runs), ClientRunner(runs))),
     )
 
 
@@ -158,14 +162,17 @@ def browser_slots() -> BrowserSlots:
     )
 
 
-def executors(sessions: McpSessions | None = None, holder: Holder | None = None) -> Executors:
+def executors(
+    sessions: McpSessions | None = None, holder: Holder | None = None, runs: RunsOfAgents | None = None
+) -> Executors:
     """Make what runs tools, each agent in its own folder.
 
     Args:
         sessions: MCP servers that are kept between calls; without them each call starts one.
         holder: holds commands that run on; without it every command runs in the foreground.
+        runs: the runs of agents; without them nothing is searched, and no tool of a caller called.
     """
-    return Executors(Workspaces(Path(settings.VAR_DIR) / "workspaces"), runners(sessions, holder))
+    return Executors(Workspaces(Path(settings.VAR_DIR) / "workspaces"), runners(sessions, holder, runs))
 
 
 def skill_folders() -> SkillFolders:
@@ -191,6 +198,7 @@ def ports_with(
     hooks: LiveHooks,
     sessions: McpSessions | None = None,
     holder: Holder | None = None,
+    runs: RunsOfAgents | None = None,
 ) -> Ports:
     """Make the runtime's ports of this process."""
     rules = result_rules()
@@ -198,7 +206,7 @@ def ports_with(
         snapshots=snapshots,
         ledger=AuditLedger(),
         approvals=QueueOfPeople(),
-        executor=executors(sessions, holder),
+        executor=executors(sessions, holder, runs),
         clock=SystemClock(),
         tool_states=tool_states,
         people=RolesOnRecord(),

@@ -9,6 +9,7 @@ from uuid import UUID
 from apps.firewall.engine.context import CallContext
 from apps.firewall.errors import FirewallError
 from apps.firewall.identifiers import new_id
+from apps.firewall.runtime.bridge import Bridge
 
 JsonObject = Mapping[str, Any]
 Status = Literal["completed", "failed", "denied", "cancelled", "queued", "awaiting_approval", "unknown"]
@@ -55,6 +56,7 @@ class Call:
         run: the caller's own name for the turn or task within the session that the call belongs to; empty for none.
         deferral: set when it is not to run here and now; it passes every stage before the run first.
         host: set when another machine runs it; its paths are not ours, and what it says of the call are its claims.
+        bridge: set when it came out of a run's tool search.
     """
 
     environment: str
@@ -69,6 +71,7 @@ class Call:
     run: str = ""
     deferral: Deferral | None = None
     host: Host | None = None
+    bridge: Bridge | None = None
     id: UUID = field(default_factory=new_id)
 
 
@@ -166,6 +169,7 @@ class Action:
         hook_changes: how before-hooks rewrote the params, as a diff.
         filtered: what content filters found in the params.
         host: the machine that runs it, when that is another one.
+        bridge: how it came out of a run's tool search, when it did.
     """
 
     call_id: str
@@ -190,6 +194,7 @@ class Action:
     filtered: list[dict[str, Any]] = field(default_factory=list)
     run: str = ""
     host: JsonObject | None = None
+    bridge: JsonObject | None = None
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -212,4 +217,5 @@ class Action:
             context=CallContext.from_json(self.context),
             run=self.run,
             host=None if self.host is None else Host(**self.host),
+            bridge=None if self.bridge is None else Bridge.from_json(self.bridge),
         )

@@ -65,10 +65,41 @@ class McpExecutor:
     tool: str
 
 
-ToolExecutor: TypeAlias = BuiltinExecutor | ConfiguredExecutor | PythonExecutor | HttpExecutor | McpExecutor
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchExecutor:
+    """A control of tool search; it works within a run only."""
+
+    kind: ClassVar[str] = "tool_search"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientExecutor:
+    """Whoever made the run, who offered the tool for it and runs it itself."""
+
+    kind: ClassVar[str] = "client"
+
+
+ToolExecutor: TypeAlias = (
+    BuiltinExecutor
+    | ConfiguredExecutor
+    | PythonExecutor
+    | HttpExecutor
+    | McpExecutor
+    | SearchExecutor
+    | ClientExecutor
+)
 
 KINDS: Final[Mapping[str, type[ToolExecutor]]] = {
-    each.kind: each for each in (BuiltinExecutor, ConfiguredExecutor, PythonExecutor, HttpExecutor, McpExecutor)
+    each.kind: each
+    for each in (
+        BuiltinExecutor,
+        ConfiguredExecutor,
+        PythonExecutor,
+        HttpExecutor,
+        McpExecutor,
+        SearchExecutor,
+        ClientExecutor,
+    )
 }
 
 

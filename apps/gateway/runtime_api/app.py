@@ -16,9 +16,10 @@ from apps.gateway.lifecycle import Gateway, gateway
 from apps.gateway.openclaw import asking, presence, reporting
 from apps.gateway.rpc.http import answering
 from apps.gateway.rpc.methods import METHODS
-from apps.gateway.runtime_api import approvals, calls, decisions, tools, turns
+from apps.gateway.runtime_api import approvals, calls, decisions, runs, tools, turns
 from apps.gateway.runtime_api.http import Problem, Receive, Request, Scope, Send, answer, problem_of
 from apps.gateway.tokens import TokenGrant
+from apps.gateway.tool_runs.calls import CONTROLS_OF_PATHS
 
 log = structlog.get_logger(__name__)
 
@@ -45,6 +46,14 @@ ROUTES: tuple[Route, ...] = (
     _route("/api/v1/calls/{id}", {"GET": calls.read, "DELETE": calls.end}),
     _route("/api/v1/tools", {"GET": tools.offer}),
     _route("/api/v1/turns", {"POST": turns.make}),
+    _route("/api/v1/runs", {"POST": runs.begin}),
+    _route("/api/v1/runs/{id}", {"GET": runs.read}),
+    _route("/api/v1/runs/{id}/end", {"POST": runs.end}),
+    _route("/api/v1/runs/{id}/turns", {"POST": runs.turn}),
+    _route("/api/v1/runs/{id}/tools", {"GET": runs.offered}),
+    *(_route(f"/api/v1/runs/{{id}}/tools/{each}", {"POST": runs.control(each)}) for each in CONTROLS_OF_PATHS),
+    _route("/api/v1/runs/{id}/tools/call", {"POST": runs.call}),
+    _route("/api/v1/runs/{id}/tools/outcome", {"POST": runs.outcome}),
     _route("/api/v1/approvals/{id}/wait", {"GET": approvals.wait}),
     _route("/api/v1/openclaw/calls", {"POST": asking.ask}),
     _route("/api/v1/openclaw/calls/{id}", {"GET": asking.wait, "DELETE": asking.withdraw}),

@@ -6,6 +6,7 @@ from apps.gateway.openclaw import openapi as openclaw
 from apps.gateway.rpc import openapi as rpc
 from apps.gateway.runtime_api.openapi_schemas import CONTEXT, ENVIRONMENT, SPEAKER
 from apps.gateway.runtime_api.openapi_schemas import SCHEMAS as OWN_SCHEMAS
+from apps.gateway.tool_runs import openapi as runs
 
 __all__ = ["PATHS", "SCHEMAS"]
 
@@ -76,10 +77,11 @@ AFTER = _query("after", "Answer also when there are news with a higher number.",
 DONE = ("How the call ended.", "AgentCall")
 OPEN = ("The call is queued, runs, or waits for a person.", "AgentCallOpen")
 
-SCHEMAS: dict[str, Any] = OWN_SCHEMAS | rpc.SCHEMAS | openclaw.SCHEMAS
+SCHEMAS: dict[str, Any] = OWN_SCHEMAS | rpc.SCHEMAS | openclaw.SCHEMAS | runs.OWN_SCHEMAS
 PATHS: dict[str, Any] = {
     **rpc.paths(_operation, _responses, _content),
     **openclaw.paths(_operation, _responses, _content),
+    **runs.paths(_operation, _responses, _content, _id),
     "/api/v1/decisions": {
         "post": _operation(
             "decisions_ask",

@@ -233,10 +233,15 @@ SCHEMAS: dict[str, Any] = {
         "required": ["id", "status"],
         "properties": {
             "id": {"type": "string"},
-            "status": {"type": "string", "enum": ["awaiting_approval", "queued", "running"]},
+            "status": {"type": "string", "enum": ["awaiting_approval", "client_call", "queued", "running"]},
             "approval": {
                 "type": "object",
                 "properties": {"id": {"type": "string"}, "expires_at": {"type": "string", "format": "date-time"}},
+            },
+            "client_call": {
+                "type": "object",
+                "properties": {"tool": {"type": "string"}, "params": {"type": "object", "additionalProperties": True}},
+                "description": "What the caller of the run is to run itself, and to report.",
             },
             "progress": {"$ref": "#/components/schemas/AgentProgress"},
         },
@@ -367,7 +372,7 @@ SCHEMAS |= {
         "type": "object",
         "required": ["status", "waiting", "calls", "calls_left", "go_on"],
         "properties": {
-            "status": {"type": "string", "enum": ["awaiting_approval", "running"]},
+            "status": {"type": "string", "enum": ["awaiting_approval", "client_call", "running"]},
             "waiting": TURN_CALL,
             "calls": {"type": "array", "items": TURN_CALL},
             "calls_left": {"type": "integer", "minimum": 0},

@@ -3,9 +3,9 @@
 import asyncio
 import hashlib
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
 from django.utils import timezone
@@ -29,11 +29,31 @@ from apps.gateway.runtime_api.http import STATUS_OF_CODE
 from apps.gateway.runtime_api.recorded import recorded, told_of
 from apps.gateway.services import slot_take
 from apps.gateway.tokens import TokenGrant
+from apps.runs.client_calls import client_call_waiting
 
 REREAD_S = 1.0
 ON_RECORD_S = 10.0
 OPEN = frozenset({"awaiting_approval", "approved", "running"})
 REFUSED_AS_PROBLEM = frozenset({NOT_FOUND, "parameter_validation_failed", "audit_unavailable"})
+
+
+class Reader(Protocol):
+    """Who asks how a call went: a token, or whoever makes calls in its name."""
+
+    @property
+    def actor(self) -> str:
+        """As calls name it."""
+
+    @property
+    def environment(self) -> str:
+        """The only one that it reads; empty for any."""
+
+    @property
+    def agents(self) -> frozenset[str]:
+        """The only ones whose calls it reads; empty for any."""
+
+    def may(self, permission: Permission) -> bool:
+        """Say whether it has a permission."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +79,7 @@ async def perform(
     body_digest: str,
     deadline: float,
     gone: Callable[[], Coroutine[Any, Any, None]] | None = None,
+    begin: Callable[[Call], Awaitable[Call]] | None = None,
 ) -> Performed:
     """Start a call and wait for its end until a deadline; a deferred one is answered once it is queued.
 
@@ -67,6 +88,7 @@ async def perform(
         body_digest: of everything that was meant, so that a key is used for one call only.
         deadline: on the monotonic clock, in seconds.
         gone: returns when the caller goes away, and the call is ended then; without it the call goes on.
+        begin: has the last word on a call that is begun now, and keeps that it is.
     Raises:
         IdempotencyConflictError: the key belongs to another request.
         TooBusyError, StoppingError: it was not begun, and the key is free.
@@ -82,32 +104,35 @@ async def perform(
             followed = Performed(bound, *await follow(current, grant, bound, deadline))
             joined = _joined(followed.content)
             return followed if joined is None else Performed(joined, *await follow(current, grant, joined, deadline))
+    if begin is not None:
+        call = await begin(call)
     task = current.desk.start(call)
     if gone is None:
-        return await _answer(current, grant, call, task, deadline)
+        return await until_answered(current, grant, call, task, deadline)
     answering, leaving = (
-        asyncio.ensure_future(_answer(current, grant, call, task, deadline)),
+        asyncio.ensure_future(until_answered(current, grant, call, task, deadline)),
         asyncio.ensure_future(gone()),
     )
     try:
         await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
         if not answering.done():
-            await _end_unheard(current, grant, call)
+            await end_unheard(current, grant, call)
         return await answering
     finally:
         leaving.cancel()
 
 
-async def _end_unheard(current: Gateway, grant: TokenGrant, call: Call) -> None:
+async def end_unheard(current: Gateway, grant: Reader, call: Call) -> None:
     """End a call whose caller went away before it learned the id: nobody will ever ask about it."""
     counters.add("calls.disconnected")
     if not current.desk.abort(call.id, by=grant.actor, reason="disconnected"):
         await in_database(call_cancel, call.id, by=grant.actor, environment=call.environment, at=timezone.now())
 
 
-async def _answer(
-    current: Gateway, grant: TokenGrant, call: Call, task: asyncio.Task[CallResult], deadline: float
+async def until_answered(
+    current: Gateway, grant: Reader, call: Call, task: asyncio.Task[CallResult], deadline: float
 ) -> Performed:
+    """Wait for the end of a call that was begun here, whoever has to be asked first, or until a deadline."""
     is_later = call.deferral is not None
     await asyncio.wait({task}, timeout=None if is_later else max(0.0, deadline - time.monotonic()))
     if not await _is_done_or_on_record(task, call.id):
@@ -181,7 +206,7 @@ def _decision(judgement: Judgement | None) -> dict[str, str] | None:
 
 
 async def follow(
-    current: Gateway, grant: TokenGrant, call_id: UUID, deadline: float, *, after: int | None = None
+    current: Gateway, grant: Reader, call_id: UUID, deadline: float, *, after: int | None = None
 ) -> tuple[int, dict[str, Any]]:
     """Wait until a call of this token ends, wherever it runs, or the caller's time is over.
 
@@ -242,7 +267,7 @@ def _watched(call_id: UUID) -> UUID:
     return call_id if approval is None or call_queued(call_id) is not None else approval.pk
 
 
-def _from_record(grant: TokenGrant, call_id: UUID) -> tuple[int, dict[str, Any]]:
+def _from_record(grant: Reader, call_id: UUID) -> tuple[int, dict[str, Any]]:
     record = call_record(call_id)
     if record is None:
         return _from_queue(grant, call_id)
@@ -255,7 +280,7 @@ def _from_record(grant: TokenGrant, call_id: UUID) -> tuple[int, dict[str, Any]]
     return 200, recorded(record)
 
 
-def _from_queue(grant: TokenGrant, call_id: UUID) -> tuple[int, dict[str, Any]]:
+def _from_queue(grant: Reader, call_id: UUID) -> tuple[int, dict[str, Any]]:
     """Tell of an asynchronous call that has no entry in the ledger yet."""
     row = call_queued(call_id)
     if row is None or not _may_see(grant, row.environment.slug, row.agent, row.actor):
@@ -265,7 +290,7 @@ def _from_queue(grant: TokenGrant, call_id: UUID) -> tuple[int, dict[str, Any]]:
     return 200, {"id": row.shown_id, "status": row.outcome, "result": None, "error": None, "duration_ms": None}
 
 
-def _may_see(grant: TokenGrant, environment: str, agent: str, actor: str) -> bool:
+def _may_see(grant: Reader, environment: str, agent: str, actor: str) -> bool:
     if grant.environment and environment != grant.environment:
         return False
     if grant.agents and agent not in grant.agents:
@@ -276,9 +301,12 @@ def _may_see(grant: TokenGrant, environment: str, agent: str, actor: str) -> boo
 def _open(record: CallRecord, approval: Approval | None) -> dict[str, Any]:
     row = call_queued(record.id) if record.status == "approved" else None
     news = call_progress(record.id) if record.status == "running" else None
+    handed = client_call_waiting(record.id) if record.status == "running" else None
     shown: dict[str, Any] = {"id": show_id("call", record.id), "status": "running"}
     if news is not None:
         shown["progress"] = news
+    if handed is not None:
+        shown |= {"status": "client_call", "client_call": handed}
     if row is not None and row.state == "queued":
         shown["status"] = "queued"
     if approval is not None and approval.is_pending:

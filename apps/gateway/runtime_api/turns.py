@@ -9,14 +9,16 @@ turn where it stands: what ran is not run again.
 import hashlib
 import re
 import time
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import orjson
 from django.conf import settings
 
 from apps.accounts.access import Permission
+from apps.firewall.engine.snapshot import Snapshot
 from apps.firewall.identifiers import new_id, show_id
 from apps.firewall.runtime.call import NOT_FOUND, Call, error_object
 from apps.firewall.runtime.definitions import definition_of
@@ -49,14 +51,34 @@ EVENT_END = re.compile(r"\r?\n\r?\n")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
-    """A model's reply as it was sent, and what its calls are bound to."""
+class Wanted:
+    """A call that a model asked for, ready to be made.
 
-    environment: str
+    Args:
+        runs_alone: none of the turn runs beside it.
+        begin: as `perform` takes it.
+    """
+
+    call: Call
+    runs_alone: bool = False
+    begin: Callable[[Call], Awaitable[Call]] | None = None
+
+
+Want: TypeAlias = Callable[[ModelCall], Wanted]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """A model's reply as it was sent, and what its calls are bound to.
+
+    Args:
+        path: where the same request goes on with it.
+    """
+
+    path: str
     speaker: Speaker
     calls: tuple[ModelCall, ...]
     key: str
-    run: str
     text_limit: int
     deadline: float
     ends_with_caller: bool
@@ -98,7 +120,7 @@ class Done:
             "status": content["status"] if self.performed.status in {200, 202} else "denied",
             "error": error,
             "duration_ms": content.get("duration_ms"),
-            **({"approval": content["approval"]} if "approval" in content else {}),
+            **{name: content[name] for name in ("approval", "client_call") if name in content},
         }
 
     def answer(self, text_limit: int) -> CallAnswer:
@@ -112,17 +134,30 @@ async def make(current: Gateway, grant: TokenGrant, request: Request, _: str) ->
     """Run what a model asked for, as far as the caller's time goes, and answer when all of it has an end."""
     require(grant, Permission.CALLS_MAKE)
     body = await request.json()
-    turn = _read(current, grant, body, request)
+    details: Details = [
+        {"path": name, "code": "unknown_field", "message": f"`{name}` is not part of a turn"}
+        for name in sorted(body.keys() - BODY)
+    ]
+    environment = environment_of(current, grant, body)
+    speaker = read_speaker(grant, body, details)
+    run = read_run(body, details)
+    turn = read_turn(speaker, body, request, details, path="/api/v1/turns")
+    want = partial(_wanted, current, grant, request, environment, turn.speaker, run)
+    return await turn_make(current, grant, request, turn, want)
+
+
+async def turn_make(current: Gateway, grant: TokenGrant, request: Request, turn: Turn, want: Want) -> tuple[int, Any]:
+    """Make the calls of a turn as far as its time goes, and answer when all of them have an end."""
     async with departure_of(request, matters=turn.ends_with_caller) as departure:
-        return await _make(current, grant, request, turn, departure)
+        return await _make(current, grant, turn, [want(asked) for asked in turn.calls], departure)
 
 
 async def _make(
-    current: Gateway, grant: TokenGrant, request: Request, turn: Turn, departure: Departure | None
+    current: Gateway, grant: TokenGrant, turn: Turn, wanted: Sequence[Wanted], departure: Departure | None
 ) -> tuple[int, Any]:
     done: list[Done] = []
-    for places in groups([_runs_alone(current, turn, asked) for asked in turn.calls]):
-        works = [partial(_perform, current, grant, request, turn, departure, place) for place in places]
+    for places in groups([each.runs_alone for each in wanted]):
+        works = [partial(_perform, current, grant, turn, wanted[place], departure, place) for place in places]
         done += await side_by_side(works, limit=settings.TURN_CALLS_AT_ONCE)
         _check_begun(done)
         if any(each.is_open for each in done):
@@ -144,30 +179,20 @@ def _check_begun(done: list[Done]) -> None:
             raise Problem(503, each.performed.content["code"], each.performed.content["message"])
 
 
-def _tool_named(current: Gateway, turn: Turn, asked: ModelCall) -> str:
-    snapshot = current.snapshots.live(turn.environment)
+def _wanted(
+    current: Gateway,
+    grant: TokenGrant,
+    request: Request,
+    environment: str,
+    speaker: Speaker,
+    run: str,
+    asked: ModelCall,
+) -> Wanted:
+    snapshot = current.snapshots.live(environment)
     names: tuple[str, ...] = () if snapshot is None else snapshot.tool_names
-    return tool_behind(asked.name, names, turn.speaker.form.NAMES)[:NAME_LIMIT] or UNNAMED
-
-
-def _runs_alone(current: Gateway, turn: Turn, asked: ModelCall) -> bool:
-    snapshot = current.snapshots.live(turn.environment)
-    entry = None if snapshot is None else snapshot.tool(_tool_named(current, turn, asked))
-    try:
-        return entry is not None and definition_of(entry).execution_mode == "sequential"
-    except DefinitionInvalidError:  # it is refused
-        return True
-
-
-async def _perform(
-    current: Gateway, grant: TokenGrant, request: Request, turn: Turn, departure: Departure | None, place: int
-) -> Done:
-    if departure is not None:
-        departure.check()
-    speaker, asked = turn.speaker, turn.calls[place]
-    tool = _tool_named(current, turn, asked)
+    tool = tool_behind(asked.name, names, speaker.form.NAMES)[:NAME_LIMIT] or UNNAMED
     call = Call(
-        environment=turn.environment,
+        environment=environment,
         agent=speaker.caller.agent,
         tool=tool,
         params=asked.arguments or {},
@@ -176,20 +201,39 @@ async def _perform(
         requester=grant.requester,
         trace_id=request.trace_id,
         unreadable=asked.problem,
-        run=turn.run,
+        run=run,
         id=new_id(),
     )
+    return Wanted(call=call, runs_alone=runs_alone(snapshot, tool))
+
+
+def runs_alone(snapshot: Snapshot | None, tool: str) -> bool:
+    """Say whether none of a turn may run beside a tool."""
+    entry = None if snapshot is None else snapshot.tool(tool)
+    try:
+        return entry is not None and definition_of(entry).execution_mode == "sequential"
+    except DefinitionInvalidError:  # it is refused
+        return True
+
+
+async def _perform(
+    current: Gateway, grant: TokenGrant, turn: Turn, wanted: Wanted, departure: Departure | None, place: int
+) -> Done:
+    if departure is not None:
+        departure.check()
+    call, asked = wanted.call, turn.calls[place]
     meant = [call.agent, call.context.to_json(), asked.name, asked.arguments, asked.problem]
     performed = await perform(
         current,
         grant,
         call,
-        key=_digest(["turn", speaker.form.KEY, turn.key, place, asked.id]),
+        key=_digest(["turn", turn.speaker.form.KEY, turn.key, place, asked.id]),
         body_digest=_digest(meant),
         deadline=turn.deadline,
         gone=None if departure is None else departure.wait,
+        begin=wanted.begin,
     )
-    return Done(asked, tool, performed)
+    return Done(asked, call.tool, performed)
 
 
 def _open(turn: Turn, done: list[Done]) -> dict[str, Any]:
@@ -203,27 +247,27 @@ def _open(turn: Turn, done: list[Done]) -> dict[str, Any]:
         "calls_left": len(turn.calls) - len(done),
         "go_on": {
             "method": "POST",
-            "path": "/api/v1/turns",
+            "path": turn.path,
             "idempotency": turn.key,
             "message": "send the same request again, with this `idempotency`",
         },
     }
 
 
-def _read(current: Gateway, grant: TokenGrant, body: dict[str, Any], request: Request) -> Turn:
-    details: Details = [
-        {"path": name, "code": "unknown_field", "message": f"`{name}` is not part of a turn"}
-        for name in sorted(body.keys() - BODY)
-    ]
-    environment = environment_of(current, grant, body)
-    speaker = read_speaker(grant, body, details)
+def read_turn(speaker: Speaker | None, body: dict[str, Any], request: Request, details: Details, *, path: str) -> Turn:
+    """Read a model's reply and how it is to be answered.
+
+    Args:
+        speaker: None where who speaks could not be read; `details` says why.
+    Raises:
+        Problem: 422, with these `details` and its own; or too many calls.
+    """
     reply = _reply(body, details)
     wait_ms = whole_number(body.get("wait_ms"), "wait_ms", details, default=WAIT_LIMIT_MS, maximum=WAIT_LIMIT_MS)
     text_limit = whole_number(
         body.get("text_limit"), "text_limit", details, default=TEXT_LIMIT, maximum=TEXT_LIMIT_MAXIMUM
     )
     key = read_key(body, request, details)
-    run = read_run(body, details)
     ends_with_caller = read_disconnect(body, details, default=False)
     if speaker is None or reply is None or details:
         raise mistakes(details)
@@ -231,11 +275,10 @@ def _read(current: Gateway, grant: TokenGrant, body: dict[str, Any], request: Re
     if len(calls) > CALLS_LIMIT:
         raise Problem(422, "too_many_calls", f"a turn may have {CALLS_LIMIT} calls, this one has {len(calls)}")
     return Turn(
-        environment=environment,
+        path=path,
         speaker=speaker,
         calls=calls,
         key=key or _turn_key(speaker, reply, calls),
-        run=run,
         text_limit=text_limit,
         deadline=time.monotonic() + wait_ms / 1000,
         ends_with_caller=ends_with_caller,

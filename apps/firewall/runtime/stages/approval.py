@@ -102,6 +102,7 @@ def _action(run: Run, **command: Any) -> Action:
         filtered=run.filtered,
         run=call.run,
         host=None if call.host is None else asdict(call.host),
+        bridge=None if call.bridge is None else call.bridge.to_json(),
         **command,
     )
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any, Final
 
-from apps.firewall.engine.decide import decide
 from apps.firewall.engine.document import write_tool
 from apps.firewall.engine.snapshot import Snapshot
 from apps.firewall.engine.source import ToolEntry
 from apps.firewall.runtime.call import Action
+from apps.firewall.runtime.deciding import decided
 
 NAMES: Final = frozenset(
     {"call_id", "trace_id", "run", "actor", "requester", "snapshot", "warnings", "hook_changes", "filtered"}
@@ -57,8 +57,7 @@ def policy_digest(snapshot: Snapshot, tool: ToolEntry, agent: str, *, is_command
 
 def no_longer_as_asked(action: Action, snapshot: Snapshot, *, is_command: bool) -> str:
     """Say why what was asked cannot be answered as it stands under a newer snapshot; empty when it still can."""
-    decision = decide(snapshot, action.call().context, action.tool)
-    tool = snapshot.tool(decision.tool) if decision.allowed else None
+    _, tool = decided(snapshot, action.call())
     if tool is None:
         return f"the policy that is live now does not give the agent the tool `{action.tool}`"
     if action.policy and policy_digest(snapshot, tool, action.agent, is_command=is_command) != action.policy:

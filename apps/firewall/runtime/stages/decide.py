@@ -1,8 +1,8 @@
 """Whether the agent has the tool in this context, and whether it was withdrawn since."""
 
-from apps.firewall.engine.decide import decide
 from apps.firewall.engine.source import ToolEntry
 from apps.firewall.runtime.call import NOT_FOUND, Judgement, RefusedError
+from apps.firewall.runtime.deciding import decided
 from apps.firewall.runtime.stages.run import Run
 
 
@@ -12,7 +12,7 @@ async def decide_stage(run: Run) -> None:
     if snapshot is None:
         raise run.refuse("no_publication", "nothing was published for this environment", layer="no_publication")
     run.snapshot = snapshot
-    decision = decide(snapshot, run.call.context, run.call.tool)
+    decision, run.tool = decided(snapshot, run.call)
     run.judgement = Judgement(
         verdict="allow" if decision.allowed else "deny",
         layer=decision.layer or "",
@@ -20,8 +20,6 @@ async def decide_stage(run: Run) -> None:
         rule=decision.rule or "",
         reason=decision.reason,
     )
-    if decision.allowed:
-        run.tool = snapshot.tool(decision.tool)
     if run.tool is None:
         raise RefusedError(NOT_FOUND, f"no tool named `{run.call.tool}`", run.judgement)
     _check_standing(run, run.tool)

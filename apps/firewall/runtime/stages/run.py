@@ -86,7 +86,14 @@ class Run:
     def _changes(self, kind: Any) -> dict[str, Any] | None:
         """Gather what happened to the call on its way; the entry that ends it says what its caller was warned of."""
         warnings = [] if kind == "call_intent" else [dict(warning) for warning in self.warnings]
-        found = {"run": self.call.run, "hooks": self.hook_changes, "filters": self.filtered, "warnings": warnings}
+        bridge = {} if self.call.bridge is None else self.call.bridge.shown()
+        found = {
+            "run": self.call.run,
+            "tool_search": bridge,
+            "hooks": self.hook_changes,
+            "filters": self.filtered,
+            "warnings": warnings,
+        }
         return {name: value for name, value in found.items() if value} or None
 
     def refuse(self, code: str, message: str, details: list[dict[str, str]] | None = None, **why: str) -> RefusedError:
