@@ -133,6 +133,7 @@ def _facts(definition: Definition) -> list[tuple[str, str]]:
         (_("Result at most"), "" if most is None else _("%(number)s characters") % {"number": most}),
         (_("Sandbox"), ", ".join(f"{name} {amount}" for name, amount in needs)),
         (_("Other params"), extra.get(definition.extra_params or "", "")),
+        (_("Tool search"), _("always in sight") if definition.catalog_mode == "direct_only" else ""),
         (_("Successor"), definition.successor),
     ]
     return [(label, value) for label, value in pairs if value]

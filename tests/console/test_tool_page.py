@@ -204,3 +204,16 @@ def test_its_history_tells_who_and_why(client_of: ClientOf, tool: Tool, admin: A
     changes = page(client_of, viewer, "exec").context["changes"]
     assert (str(changes[0].state.label), changes[0].reason, changes[0].actor) == ("Disabled", "too loud", "admin")
     assert changes[-1].action == "added"
+
+
+@pytest.mark.parametrize(("mode", "is_told"), [("direct_only", True), ("searchable", False)])
+def test_a_tool_that_tool_search_never_hides_says_so(
+    mode: Any, is_told: bool, client_of: ClientOf, draft: Any, admin: Any, viewer: Any
+) -> None:
+    plugin = plugin_save(draft, key="glance", by=admin)
+    definition = Definition(name="glance_take", description="Looks at the screen.", catalog_mode=mode)
+    tools_import(draft, [definition], source="plugin", plugin=plugin, by=admin)
+
+    text = page(client_of, viewer, "glance_take").content.decode()
+
+    assert ("always in sight" in text) is is_told

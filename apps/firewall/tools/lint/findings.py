@@ -30,6 +30,9 @@ RULES: Final[Mapping[str, Rule]] = {
     ),
     "name_vague": Rule("warning", gettext_noop("`%(word)s` in the name says nothing: name what is worked on")),
     "name_long": Rule("error", gettext_noop("the name has %(length)s characters, model providers take %(limit)s")),
+    "name_reserved": Rule(
+        "warning", gettext_noop("`%(name)s` is a name of tool search: it never finds this tool, use another name")
+    ),
     # the description
     "description_missing": Rule(
         "error", gettext_noop("without a description a model does not know when to use the tool")

@@ -7,6 +7,7 @@ from typing import Final
 from apps.firewall.tools.definition import Definition
 from apps.firewall.tools.lint.findings import Finding, found
 from apps.firewall.tools.lint.words import ACTIONS, EMPTY_WORDS
+from apps.firewall.tools.search.controls import CONTROL_NAMES
 
 NAME_LIMIT: Final = 64
 
@@ -34,6 +35,8 @@ def check_name(definition: Definition) -> Iterator[Finding]:
         yield found("name_vague", "name", word=empty[0])
     elif not _has_action(bare):
         yield found("name_without_action", "name", name=name)
+    if definition.name.lower() in CONTROL_NAMES:
+        yield found("name_reserved", "name", name=definition.name)
     if len(definition.name) > NAME_LIMIT:
         yield found("name_long", "name", length=len(definition.name), limit=NAME_LIMIT)
 

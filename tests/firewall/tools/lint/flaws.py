@@ -26,6 +26,7 @@ FLAWS: list[tuple[str, dict[str, Any]]] = [
     ("name_vague", weather(name="do_something")),
     ("name_vague", weather(name="tool1")),
     ("name_long", weather(name="get_" + "weather_" * 9 + "now")),
+    ("name_reserved", weather(name="tool_search")),
     ("name_changed_by_provider", weather(name="get.weather")),
     ("description_missing", weather(description=" ")),
     ("description_short", weather(description="Weather data.")),
