@@ -143,7 +143,7 @@ async function main() {
   const backup = written(config, merged(document, wanted(addition)));
   console.log(backup ? `${config} was written${backup === "new" ? "" : `; the one before is ${backup}`}` : `${config} needs no change`);
   if (document.tools?.toolSearch !== false) {
-    console.log("It offers tools by tool_search, tool_describe and tool_call: let the policy give these, or set tools.toolSearch to false.");
+    console.log("It offers tools by tool_search, tool_describe and tool_call: these pass where the published policy has tool search, and each tool that they reach is asked about.");
   }
   console.log("Restart the gateway now: a plugin that is loaded into a running one is not asked about calls.");
   return 0;

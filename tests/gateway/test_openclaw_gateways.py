@@ -20,7 +20,7 @@ from apps.openclaw_gateways.services import Heartbeat, enrolment_create, gateway
 from tests.gateway.conftest import snapshot_with
 from tests.gateway.server import Holder, Server
 from tests.gateway.test_calls import kinds, workspace
-from tests.gateway.test_decisions import eventually
+from tests.gateway.test_decisions import eventually, reload
 
 BEAT = {"boot": "boot-0001", "openclaw": "2026.9.6", "plugin": "1.0.0", "node": "24.19.0"}
 FULL = {"security": "full", "ask": "off"}
@@ -149,6 +149,27 @@ def test_a_tool_outside_the_set_is_denied_and_recorded(plugin: Plugin) -> None:
     assert (told["status"], told["error"]["code"]) == ("denied", "tool_not_found")
     assert [kind for kind, _ in kinds(told["id"])] == ["denial"]
     assert eventually(lambda: status_of(told["id"]) == "denied")
+
+
+def test_controls_of_the_gateways_own_search_pass_and_what_they_reach_asks_for_itself(plugin: Plugin) -> None:
+    search = plugin.ask(tool="tool_search", params={"query": "write a file"}).json()
+    dispatch = plugin.ask(tool="tool_call", params={"id": "sessions_spawn", "args": {}}).json()
+    reached = plugin.ask(tool="sessions_spawn", params={}).json()
+    code = plugin.ask(tool="tool_search_code", params={"code": "return 1"}).json()
+
+    assert (search["status"], dispatch["status"]) == ("run", "run")
+    assert (reached["status"], code["status"]) == ("denied", "denied")
+    assert dispatch["params"] == {"id": "sessions_spawn", "args": {}}
+    assert [kind for kind, _ in kinds(dispatch["id"])] == ["call_intent"]
+
+
+def test_controls_are_refused_where_search_is_off(plugin: Plugin, holder: Holder, server: Server) -> None:
+    holder.snapshot = snapshot_with(settings=FULL, dialect="2026.2")
+    reload(server)
+
+    told = plugin.ask(tool="tool_call", params={"id": "exec", "args": {}}).json()
+
+    assert (told["status"], told["error"]["code"]) == ("denied", "tool_not_found")
 
 
 def test_the_same_key_is_the_same_call(plugin: Plugin) -> None:

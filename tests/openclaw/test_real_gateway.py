@@ -129,6 +129,21 @@ def test_a_tool_that_the_policy_denies_is_none(gateway: RealGateway, model: Mode
     assert "no tool named `write`" in model.results[-1]
 
 
+def test_what_its_own_search_reaches_asks_for_itself(gateway: RealGateway, model: Model, api: httpx.Client) -> None:
+    gateway.end(gateway.begin("tool_call", id="sessions_list", args={}))
+    gateway.end(gateway.begin("tool_call", id="write", args={"path": "searched.txt", "content": "x"}))
+
+    def ended(tool: str) -> list[str]:
+        rows = api.get("audit/entries", params={"tool": tool, "limit": 50}).json()["rows"]
+        return [each["kind"] for each in reversed(rows)]
+
+    assert eventually(lambda: ended("sessions_list")[-1:] == ["call_outcome"])
+    assert ended("sessions_list") == ["call_intent", "call_outcome"]
+    assert ended("tool_call")[:2] == ["call_intent", "call_outcome"]
+    assert not (gateway.workspace / "searched.txt").exists()
+    assert "no tool named `write`" in model.results[-1]
+
+
 def test_it_is_seen_with_its_versions(gateway: RealGateway, api: httpx.Client) -> None:
     def seen() -> Any:
         return next((each for each in api.get("gateways").json() if each["standing"] == "live"), None)

@@ -15,7 +15,8 @@ from apps.firewall.runtime.bridge import CLIENT, JsonObject
 from apps.firewall.runtime.call import Call
 from apps.firewall.tools.definition import schema_digest
 from apps.firewall.tools.executors import ClientExecutor, SearchExecutor
-from apps.firewall.tools.search.controls import CONTROLS
+from apps.firewall.tools.search.controls import CONTROLS, controls_of
+from apps.firewall.tools.search.settings import BLOCK, read_tool_search
 
 KEPT: Final = 8
 LAYER: Final = "tool_search"
@@ -43,16 +44,30 @@ CONTROL_ENTRIES: Final = {
 def decided(snapshot: Snapshot, call: Call) -> tuple[Decision, ToolEntry | None]:
     """Decide a call, and give its tool where the agent has it."""
     bridge = call.bridge
-    if bridge is not None and bridge.is_control:
-        entry = CONTROL_ENTRIES.get(call.tool)
-        if entry is not None:
-            return Decision(entry.name, True, None, None, None, CONTROL_REASON), entry
+    control = _control(snapshot, call)
+    if control is not None:
+        return Decision(control.name, True, None, None, None, CONTROL_REASON), control
     if bridge is not None and bridge.offered:
         snapshot = with_client_tools(snapshot, bridge.offered)
     decision = decide(snapshot, call.context, call.tool)
     if decision.allowed and bridge is not None and bridge.is_absent:
         return Decision(decision.tool, False, LAYER, None, None, ABSENT_REASON), None
     return decision, snapshot.tool(decision.tool) if decision.allowed else None
+
+
+def _control(snapshot: Snapshot, call: Call) -> ToolEntry | None:
+    """Give the control that a call is of: one of a run, or one of another machine's own search.
+
+    What such a machine finds asks for itself, and its controls are those of the mode that is published, unless a tool
+    was registered under the name.
+    """
+    entry = CONTROL_ENTRIES.get(call.tool)
+    if entry is None or call.bridge is not None:
+        return entry if call.bridge is not None and call.bridge.is_control else None
+    if call.host is None or snapshot.engine.canonical_name(call.tool) is not None:
+        return None
+    mode = read_tool_search(snapshot.engine.settings.get(BLOCK), snapshot.dialect).mode
+    return entry if any(each.name == call.tool for each in controls_of(mode)) else None
 
 
 def with_client_tools(snapshot: Snapshot, offered: Sequence[JsonObject]) -> Snapshot:

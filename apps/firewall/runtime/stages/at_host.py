@@ -10,7 +10,7 @@ from apps.firewall.runtime.executors.elsewhere import UnseenFiles
 from apps.firewall.runtime.stages.command_rules import command_rules
 from apps.firewall.runtime.stages.run import Run
 from apps.firewall.shell import read_line
-from apps.firewall.tools.executors import BuiltinExecutor
+from apps.firewall.tools.executors import BuiltinExecutor, SearchExecutor
 from apps.firewall.tools.mistakes import in_order
 from apps.firewall.tools.parameters import FAILED, needs_folders, prepare_params
 
@@ -23,11 +23,12 @@ FOLDER: Final = "/.."
 def check_at_host(run: Run) -> None:
     """Refuse params with mistakes and change nothing: what is judged is exactly what the other machine will run.
 
-    A core tool's params are checked where it runs: the tool there may take others than ours of that name.
+    A core tool's params are checked where it runs, and those of tool search: the one there may take others than ours of
+    that name.
     """
     assert run.tool is not None and run.snapshot is not None  # noqa: S101 - the stages before
     definition = definition_of(run.tool)
-    if isinstance(executor_of(run.tool), BuiltinExecutor) or needs_folders(definition):
+    if isinstance(executor_of(run.tool), BuiltinExecutor | SearchExecutor) or needs_folders(definition):
         return
     problems = prepare_params(definition, run.call.params, release=run.snapshot.dialect).problems
     if problems:
