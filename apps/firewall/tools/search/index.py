@@ -90,7 +90,7 @@ class SearchIndex:
 
     def _called(self, name: str) -> list[int]:
         found = self._names.get(name.casefold(), [])
-        return sorted(found, key=lambda at: (self._descriptors[at].name != name, self._descriptors[at].id))
+        return sorted(found, key=lambda at: (self._descriptors[at].name.strip() != name, self._descriptors[at].id))
 
     def _scored(self, query: str) -> "Scores | None":
         """Score each tool for a query; None when no word of it is known."""
@@ -124,7 +124,7 @@ def _names(descriptors: Sequence[Descriptor]) -> dict[str, list[int]]:
     """Map what a tool may be called outright, in lower case, to the places of those tools."""
     found: defaultdict[str, list[int]] = defaultdict(list)
     for at, each in enumerate(descriptors):
-        for name in {each.name.casefold(), each.id.casefold(), each.id.partition(":")[2].casefold()} - {""}:
+        for name in {called.strip().casefold() for called in (each.name, each.id, each.id.partition(":")[2])} - {""}:
             found[name].append(at)
     return dict(found)
 
