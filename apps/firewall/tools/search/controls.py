@@ -24,10 +24,9 @@ _QUERY: Final[JsonObject] = {
     "description": "What the tool should do, in a few English words, or its exact name.",
 }
 _LIMIT: Final[JsonObject] = {
-    "type": "integer",
+    "type": ["integer", "null"],
     "minimum": 1,
-    "maximum": BATCH_CANDIDATES,
-    "description": "How many candidates to give at most; the installation has a limit of its own.",
+    "description": "How many candidates to give at most; more than the installation allows is brought to that.",
 }
 _ID: Final[JsonObject] = {
     "type": "string",
@@ -49,10 +48,10 @@ CONTROLS: Final[Mapping[str, Definition]] = {
         parameters={
             "type": "object",
             "properties": {
-                "query": _QUERY,
+                "query": {**_QUERY, "type": ["string", "null"]},
                 "limit": {**_LIMIT, "description": f"{_LIMIT['description']} It belongs to `query`, not to `queries`."},
                 "queries": {
-                    "type": "array",
+                    "type": ["array", "null"],
                     "maxItems": BATCH_QUERIES,
                     "items": {
                         "type": "object",
@@ -60,7 +59,10 @@ CONTROLS: Final[Mapping[str, Definition]] = {
                         "required": ["query"],
                         "additionalProperties": False,
                     },
-                    "description": "Several searches at once, each with its own `limit`; answered in this order.",
+                    "description": (
+                        "Several searches at once, each with its own `limit`, for at most "
+                        f"{BATCH_CANDIDATES} candidates together; answered in this order."
+                    ),
                 },
             },
             "additionalProperties": False,

@@ -1,9 +1,14 @@
 """The control tools: their definitions are sound, and each mode offers its own."""
 
+import json
+from typing import Any
+
 import pytest
 
 from apps.firewall.tools.definition_json import definition_problems
 from apps.firewall.tools.parameters import prepare_params
+from apps.firewall.tools.presenting import present, schema_rules
+from apps.firewall.tools.providers import PROVIDERS
 from apps.firewall.tools.search.controls import CONTROL_NAMES, CONTROLS, controls_of
 from apps.firewall.tools.search.settings import Mode
 
@@ -39,3 +44,31 @@ def test_a_call_with_its_params_beside_the_id_passes_the_schema() -> None:
     prepared = prepare_params(CONTROLS["tool_call"], {"id": "core:read", "path": "notes.md"})
 
     assert (prepared.params, prepared.problems) == ({"id": "core:read", "path": "notes.md"}, [])
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"query": "mail", "limit": None, "queries": None},
+        {"query": None, "limit": None, "queries": [{"query": "mail", "limit": None}]},
+        {"query": "", "queries": []},
+        {"query": "mail", "limit": 500},
+    ],
+)
+def test_what_a_search_understands_passes_the_schema_as_it_is(params: dict[str, Any]) -> None:
+    prepared = prepare_params(CONTROLS["tool_search"], params)
+
+    assert (prepared.params, prepared.warnings, prepared.problems) == (params, [], [])
+
+
+@pytest.mark.parametrize("provider", sorted(PROVIDERS))
+@pytest.mark.parametrize("name", sorted(CONTROL_NAMES))
+def test_every_provider_is_told_of_every_control_and_its_params(name: str, provider: str) -> None:
+    definition = CONTROLS[name]
+
+    form = PROVIDERS[provider]
+    told = present(definition, form, rules=schema_rules(form))
+
+    assert told.wire_name == name
+    for param in definition.parameters["properties"]:
+        assert f'"{param}"' in json.dumps(told.sent)
