@@ -13,7 +13,7 @@ PARAMETERS_LIMIT: Final = 4_000
 PARAMETERS_DEPTH: Final = 4
 REMEMBERED: Final = 20_000
 """Tools whose terms are remembered."""
-WEIGHTS: Final = (2, 2, 2, 1)
+WEIGHTS: Final = (3, 2, 2, 1)
 """How often a word counts where it stands."""
 
 Fields: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...]]
