@@ -2,10 +2,10 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from apps.firewall.engine.context import CallContext
 from apps.firewall.engine.decide import allowed_tools
@@ -36,12 +36,14 @@ class RunCatalogue:
         names: permitted tools of the snapshot, in its order, those outside of the catalogue too.
         clients: permitted tools of the caller.
         tools: all of them, to be found by id and name.
+        surfaces: what was worked out of how they are offered (`surface.py`).
     """
 
     snapshot: Snapshot
     names: tuple[str, ...]
     clients: tuple[ToolEntry, ...]
     tools: Catalogue
+    surfaces: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @cached_property
     def index(self) -> SearchIndex:
@@ -74,22 +76,31 @@ class Catalogues:
         self._making: dict[Any, asyncio.Task[RunCatalogue]] = {}
 
     async def get(
-        self, snapshot: Snapshot, names: Sequence[str], offered: Sequence[Mapping[str, Any]], context: CallContext
+        self,
+        snapshot: Snapshot,
+        context: CallContext,
+        *,
+        offered: Sequence[Mapping[str, Any]] = (),
+        withdrawn: frozenset[str] = frozenset(),
+        is_wanted: Callable[[ToolEntry], bool] | None = None,
     ) -> RunCatalogue:
-        """Give the catalogue of some permitted tools and of those that the caller offers, of these the permitted ones.
+        """Give what a context may use of a snapshot, and of the tools that the caller offers.
 
         Args:
-            names: tools of the snapshot that the context may use.
+            withdrawn: names of tools whose calls are refused.
+            is_wanted: leaves out those for which it says no; it must say the same each time.
         """
         clients = await self._clients(snapshot, offered, context)
-        key = (snapshot.digest, tuple(names), schema_digest({"offered": offered}), tuple(each.name for each in clients))
+        permitted = allowed_tools(snapshot, context)
+        key = (snapshot.digest, permitted, withdrawn, is_wanted is None, _names(clients), schema_digest({"": offered}))
         kept = self._kept.get(key)
         if kept is not None:
             self._kept.move_to_end(key)
             return kept
         making = self._making.get(key)
         if making is None:
-            making = asyncio.create_task(asyncio.to_thread(made_catalogue, snapshot, tuple(names), clients))
+            wanted = _Wanted(permitted, withdrawn, is_wanted, clients)
+            making = asyncio.create_task(asyncio.to_thread(_made_of, snapshot, wanted))
             self._making[key] = making
             making.add_done_callback(lambda task: self._made(key, task))
         return await asyncio.shield(making)
@@ -111,6 +122,26 @@ class Catalogues:
         self._kept[key] = task.result()
         while len(self._kept) > self._size:
             self._kept.popitem(last=False)
+
+
+class _Wanted(NamedTuple):
+    """Which tools a catalogue is made of."""
+
+    permitted: tuple[str, ...]
+    withdrawn: frozenset[str]
+    is_wanted: Callable[[ToolEntry], bool] | None
+    clients: tuple[ToolEntry, ...]
+
+
+def _made_of(snapshot: Snapshot, wanted: _Wanted) -> RunCatalogue:
+    entries = ((name, snapshot.tool(name)) for name in wanted.permitted if name not in wanted.withdrawn)
+    is_wanted = wanted.is_wanted
+    names = (name for name, entry in entries if entry is not None and (is_wanted is None or is_wanted(entry)))
+    return made_catalogue(snapshot, tuple(names), wanted.clients)
+
+
+def _names(entries: Iterable[ToolEntry]) -> tuple[str, ...]:
+    return tuple(each.name for each in entries)
 
 
 def made_catalogue(snapshot: Snapshot, names: tuple[str, ...], clients: tuple[ToolEntry, ...]) -> RunCatalogue:

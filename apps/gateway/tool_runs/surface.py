@@ -9,7 +9,6 @@ from typing import Final, Literal, TypeAlias
 import orjson
 
 from apps.firewall.engine.context import CallContext
-from apps.firewall.engine.decide import allowed_tools
 from apps.firewall.engine.snapshot import Snapshot
 from apps.firewall.engine.source import ToolEntry
 from apps.firewall.runtime.deciding import CONTROL_ENTRIES
@@ -27,6 +26,9 @@ from apps.runs.services import Offer
 
 Shown: TypeAlias = Literal["direct", "tools", "directory", "code"]
 DIRECT: Final = "direct"
+KEPT: Final = 64
+"""Surfaces of one catalogue that are remembered."""
+
 LIKELY: Final = 3
 IN_FULL: Final = 5
 IN_FULL_BYTES: Final = 8_000
@@ -85,13 +87,13 @@ async def catalogue_of(current: Gateway, run: ToolRun) -> RunCatalogue | None:
     snapshot = current.snapshots.live(run.environment.slug)
     if snapshot is None:
         return None
-    context = CallContext.from_json(run.context)
-    withdrawn = current.tool_states.withdrawn(run.environment.slug)
-    names = [name for name in allowed_tools(snapshot, context) if name not in withdrawn]
-    if run.only_runnable:
-        entries = ((name, snapshot.tool(name)) for name in names)
-        names = [name for name, entry in entries if entry is not None and current.desk.runs(entry)]
-    return await current.catalogues.get(snapshot, names, run.client_tools, context)
+    return await current.catalogues.get(
+        snapshot,
+        CallContext.from_json(run.context),
+        offered=run.client_tools,
+        withdrawn=current.tool_states.withdrawn(run.environment.slug),
+        is_wanted=current.desk.runs if run.only_runnable else None,
+    )
 
 
 def settings_of(snapshot: Snapshot, run: ToolRun) -> ToolSearchSettings:
@@ -105,6 +107,25 @@ async def surface_of(current: Gateway, run: ToolRun) -> Surface:
     catalogue = await catalogue_of(current, run)
     if catalogue is None:
         return Surface(catalogue=None, settings=ToolSearchSettings(mode="off"), mode=DIRECT, why="no_publication")
+    key = (
+        run.form,
+        run.provider,
+        run.model,
+        tuple(run.required),
+        run.task,
+        run.takes_code,
+        bool(current.code.problem()),
+    )
+    known: Surface | None = catalogue.surfaces.get(key)
+    if known is not None:
+        return known
+    if len(catalogue.surfaces) >= KEPT:
+        catalogue.surfaces.clear()
+    made = catalogue.surfaces[key] = await _surface(current, run, catalogue)
+    return made
+
+
+async def _surface(current: Gateway, run: ToolRun, catalogue: RunCatalogue) -> Surface:
     settings = settings_of(catalogue.snapshot, run)
     form = PROVIDERS[run.form]
     whole = await _listing(current, run, catalogue, catalogue.names, catalogue.clients)
