@@ -1,16 +1,18 @@
 """Changes of single records: checked like a document, and never over somebody else's change."""
 
+import json
 from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
 
-from apps.policies.errors import ConflictError, RecordGoneError, RecordInvalidError
+from apps.policies.errors import ConflictError, RecordGoneError, RecordInvalidError, Sides
 from apps.policies.models import Agent, ChannelGroup, ProviderPolicy, SenderRule
 from apps.policies.selectors import (
     agents,
     document_export,
     draft_changes,
+    global_policy,
     groups,
     record_get,
     record_history,
@@ -21,9 +23,11 @@ from apps.policies.services import (
     agent_create,
     allowlist_entry_create,
     channel_create,
+    document_import,
     draft_start,
     exec_settings_create,
     group_create,
+    kept_update,
     profile_create,
     provider_policy_create,
     record_delete,
@@ -221,3 +225,55 @@ def test_groups_of_another_kind_cannot_stand_inside(environment: Any, admin: Any
     with pytest.raises(RecordInvalidError):
         group_create(channel, "x", by=admin, kind="rooms", parent=guild)
     assert ChannelGroup.objects.count() == 1
+
+
+PLACE = ("tools", "toolSearch")
+
+
+def test_what_is_kept_verbatim_changes_in_its_place_and_the_rest_stays(environment: Any, admin: Any) -> None:
+    document: dict[str, Any] = {
+        "agents": {"entries": {}},
+        "tools": {"deny": ["x_search"], "web": {"search": {"enabled": True}}},
+    }
+    document_import(environment, json.dumps(document), by=admin)
+    policy = global_policy(environment)
+    assert policy is not None
+
+    changed = kept_update(policy, PLACE, {"mode": "directory"}, by=admin, expected_version=policy.version)
+    written = document_export(environment)
+
+    assert written["tools"] == document["tools"] | {"toolSearch": {"mode": "directory"}}
+    assert changed.version == policy.version + 1
+    assert [change.field for change in draft_changes(environment)] != []
+    kept_update(changed, PLACE, None, by=admin, expected_version=changed.version)
+    assert document_export(environment) == document
+
+
+def test_the_last_thing_kept_takes_its_holders_with_it(environment: Any, admin: Any) -> None:
+    policy = draft_start(environment, by=admin)
+
+    changed = kept_update(policy, PLACE, value=False, by=admin, expected_version=policy.version)
+    gone = kept_update(changed, PLACE, None, by=admin, expected_version=changed.version)
+
+    assert (changed.extra, gone.extra) == ({"tools": {"toolSearch": False}}, {})
+
+
+def test_what_is_kept_is_held_against_what_is_known_of_its_place(environment: Any, admin: Any) -> None:
+    policy = draft_start(environment, by=admin)
+
+    with pytest.raises(RecordInvalidError) as refused:
+        kept_update(policy, PLACE, {"mode": "fast"}, by=admin, expected_version=policy.version)
+
+    assert refused.value.details[0]["path"] == "tools.toolSearch.mode"
+    policy.refresh_from_db()
+    assert policy.extra == {}
+
+
+def test_what_is_kept_never_goes_over_somebody_elses_change(environment: Any, admin: Any) -> None:
+    policy = draft_start(environment, by=admin)
+    kept_update(policy, PLACE, value=True, by=admin, expected_version=policy.version)
+
+    with pytest.raises(ConflictError) as refused:
+        kept_update(policy, PLACE, value=False, by=admin, expected_version=policy.version)
+
+    assert refused.value.fields["tools.toolSearch"] == Sides(base=None, theirs=True, yours=False)

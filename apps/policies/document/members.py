@@ -172,6 +172,25 @@ def fill(template: Mapping[str, Any], values: Iterable[tuple[Keys, Any]]) -> dic
     return tree
 
 
+def inside(template: Mapping[str, Any], path: Keys) -> Any:
+    """Return what is kept at a place; None where nothing is."""
+    found: Any = template
+    for step in path:
+        found = found.get(step) if isinstance(found, dict) else None
+    return found
+
+
+def with_kept(template: Mapping[str, Any], path: Keys, value: Any) -> dict[str, Any]:
+    """Write one value that is kept as it is; None takes it away, and the objects that only held it."""
+    tree: dict[str, Any] = deepcopy(dict(template))
+    if value is None and inside(tree, path) is None:
+        return tree
+    _put(tree, path, value)
+    if value is None:
+        _remove(tree, path)
+    return tree
+
+
 def values_of(record: Any, members: Iterable[Member]) -> list[tuple[Keys, Any]]:
     """Return the paths and values of a record's members, ready for `fill`."""
     return [(member.path, getattr(record, member.field)) for member in members]

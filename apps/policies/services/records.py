@@ -15,7 +15,9 @@ from apps.events.notices import announce
 from apps.firewall.engine.dialect import DIALECTS
 from apps.policies.actors import By, logged_as
 from apps.policies.document.findings import Findings
+from apps.policies.document.members import Keys, inside, with_kept
 from apps.policies.document.shapes import did_you_mean
+from apps.policies.document.verbatim import check_verbatim
 from apps.policies.errors import ConflictError, RecordGoneError, RecordInvalidError, Sides
 from apps.policies.kinds import MEMBERS, editable_fields, event_model, kind_of
 from apps.policies.locks import draft_lock
@@ -72,6 +74,33 @@ def record_update(record: Record, changes: Mapping[str, Any], *, by: By, expecte
             current.save(update_fields=sorted(fields))
         sides = {name: {"before": before[name], "after": wanted[name]} for name in wanted}
         _tell(current, by, "update", sides)
+        return current
+
+
+def kept_update(record: Record, place: Keys, value: Any, *, by: By, expected_version: int) -> Record:
+    """Change one member of what a record keeps verbatim.
+
+    Args:
+        place: the keys that lead to it in the record's part of the document.
+        value: None takes it away.
+    Raises:
+        ConflictError, RecordGoneError: as for `record_update`; the conflict's one field is the place.
+        RecordInvalidError: every mistake, with its place; nothing has changed.
+    """
+    with transaction.atomic():
+        draft_lock(record.environment)
+        current = _locked(record)
+        before = inside(current.extra, place)
+        if repr(before) == repr(value):
+            return current
+        if current.version != expected_version:
+            raise _kept_conflict(current, place, value, expected_version)
+        _check_kept(place, value)
+        current.extra = with_kept(current.extra, place, value)
+        current.version += 1
+        with logged_as(by, reason="update"):
+            current.save(update_fields=["extra", "version"])
+        _tell(current, by, "update", {".".join(place): {"before": before, "after": value}})
         return current
 
 
@@ -292,6 +321,19 @@ def _check(record: PolicyRecord) -> None:
         raise RecordInvalidError(_("the record has mistakes"), details)
 
 
+def _check_kept(place: Keys, value: Any) -> None:
+    """Hold what is to be kept against what is known of its place; remarks are no mistakes.
+
+    Raises:
+        RecordInvalidError: with every mistake.
+    """
+    findings = Findings()
+    check_verbatim(with_kept({}, place, value), findings)
+    details = [item.as_detail() for item in findings.errors()]
+    if details:
+        raise RecordInvalidError(_("the record has mistakes"), details)
+
+
 def _refuse_needed(record: PolicyRecord) -> None:
     if not isinstance(record, Profile):
         return
@@ -321,6 +363,15 @@ def _conflict(current: PolicyRecord, changes: Mapping[str, Any], expected_versio
         was = theirs if base is None else getattr(base, name)
         fields[name] = Sides(was, theirs, changes.get(name, was))
     return ConflictError(_("`%(current)s` was changed in the meantime") % {"current": current}, current, fields)
+
+
+def _kept_conflict(current: PolicyRecord, place: Keys, value: Any, expected_version: int) -> ConflictError:
+    seen = event_model(type(current)).objects.filter(pgh_obj_id=current.pk, version=expected_version)
+    base = seen.order_by("-pgh_id").first()
+    theirs = inside(current.extra, place)
+    sides = Sides(theirs if base is None else inside(base.extra, place), theirs, value)
+    message = _("`%(current)s` was changed in the meantime") % {"current": current}
+    return ConflictError(message, current, {".".join(place): sides})
 
 
 def _tell(record: PolicyRecord, by: By, action: str, changes: Mapping[str, Any]) -> None:
