@@ -106,6 +106,16 @@ class RunId(IdConverter):
     regex = f"run_{BODY}"
 
 
+class ToolRunId(IdConverter):
+    prefix = "trun"
+    regex = f"trun_{BODY}"
+
+
+class SearchLabelId(IdConverter):
+    prefix = "label"
+    regex = f"label_{BODY}"
+
+
 class CommandId(IdConverter):
     prefix = "proc"
     regex = f"proc_{BODY}"
@@ -174,6 +184,8 @@ CONVERTERS: dict[str, type[IdConverter]] = {
     "source_id": SourceId,
     "run_id": RunId,
     "session_id": SessionId,
+    "tool_run_id": ToolRunId,
+    "label_id": SearchLabelId,
     "command_id": CommandId,
     "rate_id": RateId,
     "drift_id": DriftId,

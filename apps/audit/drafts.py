@@ -51,6 +51,7 @@ class EntryKind(StrEnum):
     LIMIT_CHANGE = "limit_change"
     HOOK_CHANGE = "hook_change"
     SESSION_CHANGE = "session_change"
+    SEARCH_LABEL = "search_label"
     KILL_SWITCH = "kill_switch"
     COMMAND_ENDED = "command_ended"
     GATEWAY_CHANGE = "gateway_change"

@@ -41,3 +41,9 @@ class LabelError(RunError):
     """A labelled query that is none; `details` names each mistake."""
 
     code = "label_invalid"
+
+
+class RunFilterError(RunError):
+    """Runs are looked for by something that there is not."""
+
+    code = "run_filter_invalid"

@@ -184,3 +184,7 @@ class SearchLabel(models.Model):
 
     def __str__(self) -> str:
         return self.query
+
+    @property
+    def shown_id(self) -> str:
+        return show_id("label", self.pk)
