@@ -1,6 +1,7 @@
 """A second ranking: it reorders what words found, and can do no harm."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,33 +14,16 @@ from apps.firewall.tools.search.index import SearchIndex
 from apps.firewall.tools.search.rerank import FIRST, Candidate, Reranker, RerankerError, reranker_named
 from tests.firewall.tools.search.catalogues import tool
 
-MODULE = '''
-from collections import Counter
-import math
-
-
-class Trigrams:
-    """Turns texts into vectors of their trigrams and ranks by the angle between them."""
-
-    def order(self, query, candidates):
-        asked = self.vector(query)
-        return [self.cosine(asked, self.vector(f"{each.name} {each.text}")) for each in candidates]
-
-    def vector(self, text):
-        text = f"  {text.lower()}  "
-        return Counter(text[at : at + 3] for at in range(len(text) - 2))
-
-    def cosine(self, one, other):
-        size = math.hypot(*one.values()) * math.hypot(*other.values())
-        return sum(one[key] * other[key] for key in one) / size
-
+PAGE = Path(__file__).parents[4] / "docs" / "tool-search.md"
+SHOWN = re.search(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+FAILING = """
 
 def broken():
     raise OSError("no model here")
 
 
 nothing = object
-'''
+"""
 NAMES = "trigrams = small_reranker:Trigrams\nbroken = small_reranker:broken\nnothing = small_reranker:nothing\n"
 POTATO = tool("plugin:food:peel", "Send potatoes through the peeler", speed={"description": "How fast it peels."})
 MAIL = tool("plugin:mail:forward", "Send messages on to somebody")
@@ -74,11 +58,13 @@ def found(query: str, rerank: Reranker | None = None) -> list[str]:
 
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Install the package that the page shows."""
+    assert SHOWN is not None
     package = tmp_path / "small_reranker-1.0.dist-info"
     package.mkdir()
     (package / "METADATA").write_text("Metadata-Version: 2.1\nName: small-reranker\nVersion: 1.0\n")
     (package / "entry_points.txt").write_text(f"[openclaw_admin.search_rerankers]\n{NAMES}")
-    (tmp_path / "small_reranker.py").write_text(MODULE)
+    (tmp_path / "small_reranker.py").write_text(SHOWN[1] + FAILING)
     monkeypatch.syspath_prepend(str(tmp_path))
 
 
