@@ -13,7 +13,7 @@ from django.utils import timezone
 from apps.accounts.access import Permission
 from apps.events.waiters import waiters
 from apps.firewall.engine.context import CallContext
-from apps.firewall.identifiers import new_id, read_id, show_id
+from apps.firewall.identifiers import new_id, show_id
 from apps.firewall.tools.model_calls import ModelCall, ToolChoice
 from apps.firewall.tools.providers import PROVIDERS
 from apps.firewall.tools.search.controls import CODE
@@ -28,6 +28,7 @@ from apps.gateway.runtime_api.speaking import MEMBERS, Speaker, read_speaker
 from apps.gateway.runtime_api.turns import REPLIES, Wanted, read_turn, runs_alone, turn_make
 from apps.gateway.tokens import TokenGrant
 from apps.gateway.tool_runs import reading
+from apps.gateway.tool_runs.beginning import beginning_of, check_open, environment_read, run_of
 from apps.gateway.tool_runs.calls import (
     CONTROLS_OF_PATHS,
     Meant,
@@ -38,10 +39,7 @@ from apps.gateway.tool_runs.calls import (
     meant_by_call,
 )
 from apps.gateway.tool_runs.surface import Surface, surface_of
-from apps.registry.selectors import environment_find
-from apps.runs.access import run_of_caller
 from apps.runs.client_calls import client_call_report
-from apps.runs.errors import RunEndedError, RunNotFoundError
 from apps.runs.models import ToolRun
 from apps.runs.selectors import run_told
 from apps.runs.services import Beginning, run_begin, run_end, run_offered
@@ -64,7 +62,7 @@ async def begin(current: Gateway, grant: TokenGrant, request: Request, _: str) -
     wishes = reading.read_wishes(body, details)
     if speaker is None or details:
         raise mistakes(details)
-    run = await in_database(_begin, environment, _beginning(grant, speaker, wishes))
+    run = await in_database(_begin, environment, beginning_of(grant, speaker, wishes))
     surface = await surface_of(current, run)
     clashing = reading.collisions(wishes.client_tools, surface.catalogue)
     if clashing:
@@ -76,13 +74,13 @@ async def begin(current: Gateway, grant: TokenGrant, request: Request, _: str) -
 
 async def read(_: Gateway, grant: TokenGrant, __: Request, identifier: str) -> tuple[int, Any]:
     """Tell of a run: what it was offered, searched and called."""
-    run = await _run(grant, identifier)
+    run = await run_of(grant, identifier)
     return 200, await in_database(run_told, run)
 
 
 async def offered(current: Gateway, grant: TokenGrant, _: Request, identifier: str) -> tuple[int, Any]:
     """Say what the model of a run is offered now, in its provider's form."""
-    run = await _run(grant, identifier)
+    run = await run_of(grant, identifier)
     return 200, _shown(run, await surface_of(current, run))
 
 
@@ -91,7 +89,7 @@ def control(path: str) -> Callable[[Gateway, TokenGrant, Request, str], Awaitabl
     name = CONTROLS_OF_PATHS[path]
 
     async def answer(current: Gateway, grant: TokenGrant, request: Request, identifier: str) -> tuple[int, Any]:
-        run, body = await _run(grant, identifier), await request.json()
+        run, body = await run_of(grant, identifier), await request.json()
         surface = await _searching(current, run)
         if name == CODE and surface.mode != "code":
             raise Problem(409, "mode_differs", f"this run has the mode `{surface.mode}`: it takes no code")
@@ -103,7 +101,7 @@ def control(path: str) -> Callable[[Gateway, TokenGrant, Request, str], Awaitabl
 
 async def call(current: Gateway, grant: TokenGrant, request: Request, identifier: str) -> tuple[int, Any]:
     """Call a tool of the catalogue by its id or name, exactly as a direct call goes."""
-    run, body = await _run(grant, identifier), await request.json()
+    run, body = await run_of(grant, identifier), await request.json()
     surface = await _searching(current, run)
     params = {each: value for each, value in body.items() if each not in CALL_MEMBERS}
     return await _call(current, grant, request, run, meant_by_call(surface, params), body)
@@ -111,7 +109,7 @@ async def call(current: Gateway, grant: TokenGrant, request: Request, identifier
 
 async def outcome(_: Gateway, grant: TokenGrant, request: Request, identifier: str) -> tuple[int, Any]:
     """Take what the caller reports of a call that it ran itself; the first report counts."""
-    run, body = await _run(grant, identifier), await request.json()
+    run, body = await run_of(grant, identifier), await request.json()
     details: Details = []
     call_id, report = reading.read_report(body, details)
     if details:
@@ -122,8 +120,8 @@ async def outcome(_: Gateway, grant: TokenGrant, request: Request, identifier: s
 
 async def turn(current: Gateway, grant: TokenGrant, request: Request, identifier: str) -> tuple[int, Any]:
     """Make what the model of a run asked for, controls of tool search too, and answer in its provider's form."""
-    run, body = await _run(grant, identifier), await request.json()
-    _check_open(run)
+    run, body = await run_of(grant, identifier), await request.json()
+    check_open(run)
     details: Details = _strangers(body, TURN, "a turn of a run")
     speaker = _speaker(run)
     path = f"/api/v1/runs/{run.shown_id}/turns"
@@ -134,7 +132,7 @@ async def turn(current: Gateway, grant: TokenGrant, request: Request, identifier
 
 async def end(_: Gateway, grant: TokenGrant, request: Request, identifier: str) -> tuple[int, Any]:
     """End a run, and say how it went."""
-    run, body = await _run(grant, identifier), await request.json()
+    run, body = await run_of(grant, identifier), await request.json()
     details: Details = _strangers(body, frozenset({"outcome"}), "the end of a run")
     said = reading.read_outcome(body, details)
     if details:
@@ -143,54 +141,16 @@ async def end(_: Gateway, grant: TokenGrant, request: Request, identifier: str) 
     return 200, await in_database(run_told, run)
 
 
-async def _run(grant: TokenGrant, identifier: str) -> ToolRun:
-    require(grant, Permission.CALLS_MAKE)
-    try:
-        run_id = read_id("trun", identifier)
-    except ValueError:
-        raise RunNotFoundError("no such run") from None
-    return await in_database(
-        run_of_caller, run_id, actor=grant.actor, environment=grant.environment, agents=grant.agents
-    )
-
-
 async def _searching(current: Gateway, run: ToolRun) -> Surface:
-    _check_open(run)
+    check_open(run)
     surface = await surface_of(current, run)
     if surface.why in STATES_OF_OFF:
         raise Problem(409, "tool_search_off", "tool search is off in this environment, or nothing is published")
     return surface
 
 
-def _check_open(run: ToolRun) -> None:
-    if not run.is_open:
-        raise RunEndedError("the run has ended")
-
-
 def _begin(environment: str, said: Beginning) -> ToolRun:
-    found = environment_find(environment)
-    assert found is not None  # noqa: S101 - the request was read against those that exist
-    return run_begin(found, said, run_id=new_id(), at=timezone.now())
-
-
-def _beginning(grant: TokenGrant, speaker: Speaker, wishes: reading.Wishes) -> Beginning:
-    context = speaker.caller.context
-    return Beginning(
-        agent=speaker.caller.agent,
-        session_key=context.session_key or "",
-        channel=context.channel or "",
-        sender=context.sender_id or context.sender_username or context.sender_e164 or context.sender_name or "",
-        actor=grant.actor,
-        context=context.to_json(),
-        provider=speaker.provider,
-        model=speaker.model,
-        form=speaker.form.KEY,
-        client_tools=wishes.client_tools,
-        required=wishes.required,
-        task=wishes.task,
-        only_runnable=wishes.only_runnable,
-        takes_code=wishes.takes_code,
-    )
+    return run_begin(environment_read(environment), said, run_id=new_id(), at=timezone.now())
 
 
 def _speaker(run: ToolRun) -> Speaker:
