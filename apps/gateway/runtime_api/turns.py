@@ -227,13 +227,18 @@ async def _perform(
         current,
         grant,
         call,
-        key=_digest(["turn", turn.speaker.form.KEY, turn.key, place, asked.id]),
+        key=_digest(["turn", turn.speaker.form.KEY, turn.key, place, asked.id, *_run_of(call)]),
         body_digest=_digest(meant),
         deadline=turn.deadline,
         gone=None if departure is None else departure.wait,
         begin=wanted.begin,
     )
     return Done(asked, call.tool, performed)
+
+
+def _run_of(call: Call) -> tuple[str, ...]:
+    """Name the run that a call belongs to, if to any: a reply's id, which some providers use again, holds within it."""
+    return () if call.bridge is None else (call.bridge.run,)
 
 
 def _open(turn: Turn, done: list[Done]) -> dict[str, Any]:
