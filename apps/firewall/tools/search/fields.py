@@ -11,45 +11,75 @@ NAME_LIMIT: Final = 256
 PARAMETERS_LIMIT: Final = 4_000
 """Characters of names and descriptions of parameters that count."""
 PARAMETERS_DEPTH: Final = 4
-REMEMBERED: Final = 20_000
-"""Tools whose terms are remembered."""
+REMEMBERED: Final = 1_000_000
+"""Terms that are remembered, of all tools together."""
 WEIGHTS: Final = (3, 2, 2, 1)
 """How often a word counts where it stands."""
 
 Fields: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 """The terms of a tool: of its name, its label, its description, its parameters."""
+_Key: TypeAlias = tuple[str, str, str, str, int]
 
 _NO_SCHEMA: Final[JsonObject] = {}
-_remembered: dict[tuple[str, str, str, str, int], tuple[Fields, JsonObject]] = {}
-"""By the words of a tool and the very schema; it is kept, for its number is nobody else's only as long as it lives."""
-_remembering: Final = Lock()
+
+
+class Memory:
+    """Terms by the words of a tool and the very schema; the first to come are the first to go.
+
+    The schema is kept with them: its number is nobody else's only as long as it lives.
+    """
+
+    def __init__(self, *, limit: int) -> None:
+        self._limit = limit
+        self._size = 0
+        self._known: dict[_Key, tuple[Fields, JsonObject]] = {}
+        self._lock = Lock()
+
+    def get(self, key: _Key) -> Fields | None:
+        known = self._known.get(key)
+        return None if known is None else known[0]
+
+    def put(self, key: _Key, found: Fields, schema: JsonObject) -> None:
+        with self._lock:
+            if key in self._known:
+                return
+            self._known[key] = (found, schema)
+            self._size += sum(map(len, found))
+            while self._size > self._limit:
+                gone, _ = self._known.pop(next(iter(self._known)))
+                self._size -= sum(map(len, gone))
+
+    def clear(self) -> None:
+        with self._lock:
+            self._known.clear()
+            self._size = 0
+
+
+_memory = Memory(limit=REMEMBERED)
 
 
 def fields(descriptor: Descriptor) -> Fields:
     """Give the terms of a tool, from memory where they are known."""
     schema = _schema(descriptor)
-    key = (descriptor.id, descriptor.name, descriptor.label, descriptor.description, id(schema))
-    known = _remembered.get(key)
-    if known is not None:
-        return known[0]
-    named = terms(descriptor.name, limit=NAME_LIMIT)
+    place, name, label = (each[:NAME_LIMIT] for each in (descriptor.id, descriptor.name, descriptor.label))
+    description = descriptor.description[:TEXT_LIMIT]
+    key = (place, name, label, description, id(schema))
+    if (known := _memory.get(key)) is not None:
+        return known
+    named = terms(name)
     found = (
-        (*named, *(term for term in terms(descriptor.id, limit=NAME_LIMIT) if term not in named)),
-        tuple(terms(descriptor.label, limit=NAME_LIMIT)),
-        tuple(terms(descriptor.description)),
+        (*named, *(term for term in terms(place.partition(":")[2]) if term not in named)),
+        tuple(terms(label)),
+        tuple(terms(description)),
         tuple(terms(_parameters_text(schema))),
     )
-    with _remembering:
-        while len(_remembered) >= REMEMBERED:
-            del _remembered[next(iter(_remembered))]
-        _remembered[key] = (found, schema)
+    _memory.put(key, found, schema)
     return found
 
 
 def forget() -> None:
     """Forget the terms of all tools, as a process that begins."""
-    with _remembering:
-        _remembered.clear()
+    _memory.clear()
 
 
 def text(descriptor: Descriptor) -> str:

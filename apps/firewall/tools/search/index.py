@@ -20,10 +20,10 @@ from apps.firewall.tools.search.rerank import FIRST, Candidate, Reranker, reorde
 from apps.firewall.tools.search.words import terms
 
 if TYPE_CHECKING:
-    import bm25s
     import numpy as np
 
     Scores: TypeAlias = np.ndarray[tuple[int], np.dtype[np.float32]]
+    Places: TypeAlias = np.ndarray[tuple[int], np.dtype[np.int32]]
 
 QUERY_LIMIT: Final = 2_000
 """Characters of a query that count."""
@@ -59,7 +59,7 @@ class SearchIndex:
         self._descriptors = tuple(descriptors)
         self._names = _names(self._descriptors)
         self._vocabulary, documents = _numbered(self._descriptors)
-        self._bm25 = _indexed(documents, self._vocabulary) if self._vocabulary else None
+        self._postings = _Postings(documents, self._vocabulary) if self._vocabulary else None
 
     def search(self, query: str, *, limit: int, rerank: Reranker | None = None) -> list[Hit]:
         """Find the tools that a query means, best first, each once.
@@ -94,16 +94,16 @@ class SearchIndex:
 
     def _scored(self, query: str) -> "Scores | None":
         """Score each tool for a query; None when no word of it is known."""
-        if self._bm25 is None:
+        if self._postings is None:
             return None
         left = RELATED_TERMS
         total = None
         for meaning in meanings(terms(query, limit=QUERY_LIMIT)[:QUERY_TERMS]):
             others = [self._vocabulary[each] for each in meaning.others if each in self._vocabulary][:left]
             left -= len(others)
-            scores = _of_meaning(self._bm25, self._vocabulary.get(meaning.term), others)
+            scores = self._postings.of_meaning(self._vocabulary.get(meaning.term), others)
             if scores is not None:
-                scores *= scores.dtype.type(meaning.weight)
+                scores *= meaning.weight
                 total = scores if total is None else total + scores
         return total
 
@@ -141,12 +141,6 @@ def _numbered(descriptors: Sequence[Descriptor]) -> tuple[dict[str, int], list[l
     return dict(vocabulary), documents
 
 
-def _indexed(documents: list[list[int]], vocabulary: dict[str, int]) -> "bm25s.BM25":
-    index: bm25s.BM25 = _library().BM25(k1=K1, b=B)
-    index.index((documents, vocabulary), create_empty_token=False, show_progress=False)
-    return index
-
-
 @cache
 def _library() -> Any:
     """Import what counts when something is searched first: it takes a tenth of a second, and few processes search."""
@@ -156,29 +150,42 @@ def _library() -> Any:
     return bm25s
 
 
-def _of_meaning(index: "bm25s.BM25", own: int | None, others: list[int]) -> "Scores | None":
-    """Score one meaning: by its own word, or less by another one for it, not by both.
+class _Postings:
+    """Which tools hold a term, and how well they match it."""
 
-    A meaning is as common as all its words together: a rare word for something common says little.
-    """
-    if own is None and not others:
-        return None
-    import numpy as np
+    def __init__(self, documents: list[list[int]], vocabulary: dict[str, int]) -> None:
+        index = _library().BM25(k1=K1, b=B)
+        index.index((documents, vocabulary), create_empty_token=False, show_progress=False)
+        self._scores: Scores = index.scores["data"]
+        self._places: Places = index.scores["indices"]
+        self._begins: list[int] = index.scores["indptr"].tolist()
+        self._tools = len(documents)
 
-    words = others if own is None else [own, *others]
-    found: list[Scores] = [index.get_scores_from_ids([each]) for each in words]
-    rarity = _rarity(np.logical_or.reduce([scores > 0 for scores in found]))
-    best = np.zeros_like(found[0])
-    for word, scores in zip(words, found, strict=True):
-        share = rarity / _rarity(scores > 0)
-        weight = (1 + share) / 2 if word == own else RELATED_WEIGHT * share
-        np.maximum(best, scores * scores.dtype.type(weight), out=best)
-    return best
+    def of_meaning(self, own: int | None, others: list[int]) -> "Scores | None":
+        """Score one meaning: by its own word, or less by another one for it, not by both.
 
+        A meaning is as common as all its words together: a rare word for something common says little.
+        """
+        if own is None and not others:
+            return None
+        import numpy as np
 
-def _rarity(where: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> float:
-    tools = int(where.sum())
-    return math.log(1 + (len(where) - tools + 0.5) / (tools + 0.5))
+        words = others if own is None else [own, *others]
+        spans = [slice(self._begins[each], self._begins[each + 1]) for each in words]
+        anywhere = np.zeros(self._tools, dtype=np.bool_)
+        for span in spans:
+            anywhere[self._places[span]] = True
+        rarity = self._rarity(int(np.count_nonzero(anywhere)))
+        best = np.zeros(self._tools, dtype=np.float32)
+        for word, span in zip(words, spans, strict=True):
+            share = rarity / self._rarity(span.stop - span.start)
+            weight = np.float32((1 + share) / 2 if word == own else RELATED_WEIGHT * share)
+            places = self._places[span]
+            best[places] = np.maximum(best[places], self._scores[span] * weight)
+        return best
+
+    def _rarity(self, tools: int) -> float:
+        return math.log(1 + (self._tools - tools + 0.5) / (tools + 0.5))
 
 
 def _candidate(descriptor: Descriptor) -> Candidate:

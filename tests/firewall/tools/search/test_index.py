@@ -1,7 +1,10 @@
 """Search: what is found, in which order, and what never is."""
 
+import subprocess
+import sys
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -215,3 +218,22 @@ def test_a_schema_that_is_none_is_indexed_all_the_same(schema: dict[str, Any]) -
     index = SearchIndex([Descriptor(id="plugin:p:t", name="bake", source="plugin", parameters=schema)])
 
     assert found("baking", index) == ["plugin:p:t"]
+
+
+def test_threads_index_and_search_as_one_would() -> None:
+    tools = [tool(f"plugin:p:send_{number:02}", f"Sends mail number{number} as written") for number in range(40)]
+    queries = [f"sending mails number{number}" for number in range(40)]
+    alone = [found(query, SearchIndex(tools)) for query in queries]
+
+    with ThreadPoolExecutor(8) as threads:
+        together = list(threads.map(lambda query: found(query, SearchIndex(tools)), queries))
+
+    assert together == alone
+
+
+def test_a_process_that_never_searches_does_not_load_what_counts() -> None:
+    asked = "import sys, apps.firewall.tools.search.index; print(sorted({'numpy', 'bm25s'} & set(sys.modules)))"
+
+    answer = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True, timeout=120)
+
+    assert answer.stdout.strip() == "[]"
