@@ -108,12 +108,12 @@ def _parameters_text(schema: JsonObject) -> str:
 
 def _of_parameters(schema: object, *, depth: int) -> Iterator[str]:
     """Give the names and descriptions of parameters, also of those inside others."""
-    if not isinstance(schema, Mapping) or depth == 0:
+    if schema is None or depth == 0 or not isinstance(schema, (dict, Mapping)):
         return
     properties = schema.get("properties")
-    for name, each in properties.items() if isinstance(properties, Mapping) else ():
+    for name, each in properties.items() if isinstance(properties, (dict, Mapping)) else ():
         yield str(name)
-        if isinstance(each, Mapping):
+        if isinstance(each, (dict, Mapping)):  # most are the first, which is told in no time
             if isinstance(description := each.get("description"), str):
                 yield description
             yield from _of_parameters(each, depth=depth - 1)

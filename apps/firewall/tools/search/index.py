@@ -124,7 +124,8 @@ def _names(descriptors: Sequence[Descriptor]) -> dict[str, list[int]]:
     """Map what a tool may be called outright, in lower case, to the places of those tools."""
     found: defaultdict[str, list[int]] = defaultdict(list)
     for at, each in enumerate(descriptors):
-        for name in {called.strip().casefold() for called in (each.name, each.id, each.id.partition(":")[2])} - {""}:
+        place = each.id.strip().casefold()
+        for name in {each.name.strip().casefold(), place, place.partition(":")[2].strip()} - {""}:
             found[name].append(at)
     return dict(found)
 

@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import chain
 from threading import Lock
 from typing import Final
 
@@ -51,6 +52,7 @@ _OUR: Final = re.compile(r"(?<=...)our(?=$|s$|ed$|ing$|ite$|ites$)")
 CHINESE_STOP: Final = "的了吗呢吧啊请把我你您帮给这那"
 _CJK: Final = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f"
 _CHUNK: Final = re.compile(r"[^\W_]+")
+_PLAIN: Final = re.compile(f"([A-Za-z0-9]{{1,{WORD_LIMIT}}})[A-Za-z0-9]*")
 _RUN: Final = re.compile(f"[{_CJK}]+|[^{_CJK}]+")
 _PART: Final = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _STOPS: Final = re.compile(f"[{CHINESE_STOP}]")
@@ -65,8 +67,9 @@ def terms(text: str, *, limit: int = TEXT_LIMIT) -> list[str]:
         limit: characters of the text that count.
     """
     text = text[:limit]
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)[:limit]
+    if text.isascii():
+        return list(chain.from_iterable(map(_of_chunk, _PLAIN.findall(text))))
+    text = unicodedata.normalize("NFKC", text)[:limit]
     found: list[str] = []
     for chunk in _CHUNK.findall(text):
         found += _of_chunk(chunk[:WORD_LIMIT]) if chunk.isascii() else _of_writing(chunk)
