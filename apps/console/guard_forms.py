@@ -7,8 +7,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from apps.accounts.models import Role
-from apps.console.forms import ConsoleForm
-from apps.console.policy_forms import NamesField
+from apps.console.policy_forms import DraftForm, NamesField
 from apps.firewall.engine.content import ContentFilter as EngineFilter
 from apps.firewall.engine.grants import Grant
 from apps.policies.guards import engine_filter, engine_grant
@@ -22,10 +21,9 @@ def _text(label: Any, placeholder: str = "", *, limit: int, is_needed: bool = Fa
     return forms.CharField(label=label, max_length=limit, required=is_needed, widget=forms.TextInput(attrs=attrs))
 
 
-class GrantForm(ConsoleForm):
-    """One grant of permissions. Version 0 is a new one."""
+class GrantForm(DraftForm):
+    """One grant of permissions."""
 
-    version = forms.IntegerField(min_value=0, widget=forms.HiddenInput, required=False)
     key = _text(_("Name"), limit=64, is_needed=True)
     permissions = NamesField(label=_("Permissions"), required=True)
     agent = _text(_("Agent"), "support-*", limit=128)
@@ -65,10 +63,9 @@ class GrantForm(ConsoleForm):
         return engine_grant(PermissionGrant(**self.changes()))
 
 
-class FilterForm(ConsoleForm):
-    """One content filter. Version 0 is a new one."""
+class FilterForm(DraftForm):
+    """One content filter."""
 
-    version = forms.IntegerField(min_value=0, widget=forms.HiddenInput, required=False)
     key = _text(_("Name"), limit=64, is_needed=True)
     pattern = _text(_("Expression"), r"\b[0-9]{16}\b", limit=512, is_needed=True)
     where = forms.ChoiceField(label=_("Looks at"), choices=ContentWhere.choices, initial=ContentWhere.BOTH)

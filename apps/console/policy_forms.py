@@ -42,6 +42,16 @@ class VersionForm(ConsoleForm):
     version = forms.IntegerField(min_value=1, widget=forms.HiddenInput)
 
 
+class DraftForm(ConsoleForm):
+    """A form for one record of the draft, or for a new one, which has the version 0."""
+
+    version = forms.IntegerField(min_value=0, widget=forms.HiddenInput, required=False)
+
+    def changes(self) -> dict[str, Any]:
+        """Return the wanted values by field of the record."""
+        raise NotImplementedError
+
+
 class PolicyForm(VersionForm):
     """The agent's block: profile and lists."""
 

@@ -11,14 +11,14 @@ from apps.console import guards as shown
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.guard_forms import FilterForm
 from apps.console.views.agents import environment_chosen, is_part, writing
-from apps.console.views.guard_parts import (
+from apps.console.views.draft_parts import (
     SHOWN,
     Saving,
-    guard_add,
-    guard_asked,
-    guard_context,
-    guard_remove,
-    guard_save,
+    draft_add,
+    draft_asked,
+    draft_context,
+    draft_remove,
+    draft_save,
 )
 from apps.policies.selectors import content_filters, draft_snapshot
 from apps.policies.services import content_filter_create
@@ -44,7 +44,7 @@ def filter_new(request: ConsoleRequest) -> HttpResponse:
     form = FilterForm(request.POST if request.method == "POST" else None)
     if request.POST.get("do") == "try":
         return _tried(request, None, form)
-    if guard_add(request, form, content_filter_create):
+    if draft_add(request, form, content_filter_create):
         return redirect("filters")
     return _page(request, None, form, Saving(status=422 if form.errors else 200))
 
@@ -57,7 +57,7 @@ def content_filter(request: ConsoleRequest, record_id: UUID) -> HttpResponse:
     form = FilterForm(request.POST or None, initial=FilterForm.initial_of(record))
     if request.POST.get("do") == "try":
         return _tried(request, record, form)
-    saving = guard_save(request, record, form)
+    saving = draft_save(request, record, form)
     if saving.is_saved:
         return redirect("filters")
     return _page(request, record, form, saving)
@@ -67,12 +67,12 @@ def content_filter(request: ConsoleRequest, record_id: UUID) -> HttpResponse:
 @gate(Permission.POLICY_WRITE)
 def filter_delete(request: ConsoleRequest, record_id: UUID) -> HttpResponse:
     """Take a filter out of the draft."""
-    guard_remove(request, _asked(request, record_id))
+    draft_remove(request, _asked(request, record_id))
     return redirect("filters")
 
 
 def _asked(request: ConsoleRequest, record_id: UUID) -> "shown.FilterRecord":
-    record: shown.FilterRecord = guard_asked(request, "content_filter", record_id)
+    record: shown.FilterRecord = draft_asked(request, "content_filter", record_id)
     return record
 
 
@@ -93,6 +93,6 @@ def _page(
     *,
     trial: "shown.FilterTrial | None" = None,
 ) -> HttpResponse:
-    context = guard_context(request, record, form, saving)
+    context = draft_context(request, record, form, saving)
     context["trial"] = trial or shown.FilterTrial(text=request.POST.get("text", ""))
     return render(request, "console/filters/filter.html", context, status=saving.status)

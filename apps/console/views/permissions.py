@@ -13,14 +13,14 @@ from apps.console.gate import ConsoleRequest, gate
 from apps.console.guard_forms import GrantForm
 from apps.console.situations import agent_names
 from apps.console.views.agents import environment_chosen, is_part, writing
-from apps.console.views.guard_parts import (
+from apps.console.views.draft_parts import (
     SHOWN,
     Saving,
-    guard_add,
-    guard_asked,
-    guard_context,
-    guard_remove,
-    guard_save,
+    draft_add,
+    draft_asked,
+    draft_context,
+    draft_remove,
+    draft_save,
 )
 from apps.policies.selectors import draft_snapshot, permission_grants
 from apps.policies.services import permission_grant_create
@@ -51,7 +51,7 @@ def permission_new(request: ConsoleRequest) -> HttpResponse:
     form = GrantForm(request.POST if request.method == "POST" else None, tokens=choices)
     if request.POST.get("do") == "try":
         return _tried(request, None, form)
-    if guard_add(request, form, permission_grant_create):
+    if draft_add(request, form, permission_grant_create):
         return redirect("permissions")
     return _page(request, None, form, Saving(status=422 if form.errors else 200))
 
@@ -65,7 +65,7 @@ def permission(request: ConsoleRequest, record_id: UUID) -> HttpResponse:
     form = GrantForm(request.POST or None, initial=GrantForm.initial_of(record), tokens=choices)
     if request.POST.get("do") == "try":
         return _tried(request, record, form)
-    saving = guard_save(request, record, form)
+    saving = draft_save(request, record, form)
     if saving.is_saved:
         return redirect("permissions")
     return _page(request, record, form, saving)
@@ -75,12 +75,12 @@ def permission(request: ConsoleRequest, record_id: UUID) -> HttpResponse:
 @gate(Permission.POLICY_WRITE)
 def permission_delete(request: ConsoleRequest, record_id: UUID) -> HttpResponse:
     """Take a grant out of the draft."""
-    guard_remove(request, _asked(request, record_id))
+    draft_remove(request, _asked(request, record_id))
     return redirect("permissions")
 
 
 def _asked(request: ConsoleRequest, record_id: UUID) -> "shown.GrantRecord":
-    record: shown.GrantRecord = guard_asked(request, "permission_grant", record_id)
+    record: shown.GrantRecord = draft_asked(request, "permission_grant", record_id)
     return record
 
 
@@ -102,7 +102,7 @@ def _page(
     trial: "shown.PermissionTrial | None" = None,
 ) -> HttpResponse:
     snapshot = draft_snapshot(environment_chosen(request))
-    context = guard_context(request, record, form, saving) | {
+    context = draft_context(request, record, form, saving) | {
         "asked": shown.permissions_asked(snapshot),
         "agents": agent_names(snapshot),
         "trial": trial or shown.permission_trial(snapshot, request.POST or request.GET),

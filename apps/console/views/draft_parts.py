@@ -1,8 +1,8 @@
-"""What the pages of grants and of filters do alike: find a record of the draft, save its form, take it out."""
+"""What pages of one record of the draft do alike: find it, save its form, take it out."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.contrib import messages
@@ -13,14 +13,12 @@ from apps.accounts.access import Permission, require
 from apps.console import agents as fields
 from apps.console import guards as shown
 from apps.console.gate import ConsoleRequest
+from apps.console.policy_forms import DraftForm
 from apps.console.posted import version_seen
 from apps.console.views.agents import environment_chosen, writing
 from apps.policies.errors import ConflictError, RecordInvalidError
 from apps.policies.selectors import record_get
 from apps.policies.services import record_delete, record_update
-
-if TYPE_CHECKING:
-    from apps.console.guard_forms import FilterForm, GrantForm
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +34,7 @@ SHOWN: Final = Saving()
 """Nothing was posted, or nothing that is to be saved."""
 
 
-def guard_asked(request: ConsoleRequest, kind: str, record_id: UUID) -> Any:
+def draft_asked(request: ConsoleRequest, kind: str, record_id: UUID) -> Any:
     """Find the record of a page in the draft.
 
     Raises:
@@ -48,7 +46,7 @@ def guard_asked(request: ConsoleRequest, kind: str, record_id: UUID) -> Any:
     return found
 
 
-def guard_add(request: ConsoleRequest, form: "GrantForm | FilterForm", create: Callable[..., object]) -> bool:
+def draft_add(request: ConsoleRequest, form: DraftForm, create: Callable[..., object]) -> bool:
     """Add what a posted form says to the draft; the form takes its mistakes."""
     if request.method != "POST" or not form.is_valid():
         return False
@@ -62,7 +60,7 @@ def guard_add(request: ConsoleRequest, form: "GrantForm | FilterForm", create: C
     return True
 
 
-def guard_save(request: ConsoleRequest, record: Any, form: "GrantForm | FilterForm") -> Saving:
+def draft_save(request: ConsoleRequest, record: Any, form: DraftForm) -> Saving:
     """Save a posted form to the draft; where both sides changed a field, the person has said whose counts.
 
     Raises:
@@ -86,15 +84,13 @@ def guard_save(request: ConsoleRequest, record: Any, form: "GrantForm | FilterFo
     return Saving(is_saved=True)
 
 
-def guard_remove(request: ConsoleRequest, record: Any) -> None:
+def draft_remove(request: ConsoleRequest, record: Any) -> None:
     """Take a record out of the draft, in the version that the person saw."""
     record_delete(record, by=request.user, expected_version=version_seen(request))
     messages.success(request, _("Removed from the draft."))
 
 
-def guard_context(
-    request: ConsoleRequest, record: Any, form: "GrantForm | FilterForm", saving: Saving
-) -> dict[str, Any]:
+def draft_context(request: ConsoleRequest, record: Any, form: DraftForm, saving: Saving) -> dict[str, Any]:
     """Give what the page of a record shows around its form."""
     conflict = saving.conflict
     return {
