@@ -19,7 +19,7 @@ from apps.firewall.sandbox.pipes import PipedProcess, piped_process
 
 HEAP_MB: Final = 96
 YOUNG_MB: Final = 8
-FLAGS: Final = (
+FLAGS: Final[tuple[str, ...]] = (
     "--permission",
     "--disallow-code-generation-from-strings",
     "--frozen-intrinsics",

@@ -5,10 +5,13 @@ import os
 import platform
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 from apps.firewall.sandbox.levels import offer
+from tests.firewall.escapes import codes, nodes
 from tests.firewall.escapes.attempts import ATTEMPTS
+from tests.firewall.escapes.code_doors import CODE_DOORS, NODE_DOORS, code_problem, through_code, through_node
 from tests.firewall.escapes.doors import DOORS, NEEDS, outside, through
 from tests.firewall.escapes.files_and_addresses import ADDRESSES, FILES, through_connector, through_files
 from tests.firewall.escapes.page import Results, rewrite, table
@@ -26,12 +29,20 @@ async def make_all() -> Results:
         results[address.name, "connector"] = await one("connector", address)
     for page in PAGES:
         results[page.name, "browser"] = browser_problem() or await one("browser", page)
+    for code in codes.CODES:
+        for door in codes.doors_of(code):
+            results[code.name, door] = code_problem(door) or await one(door, code)
+    for node in nodes.NODES:
+        for door in nodes.doors_of(node):
+            results[node.name, door] = code_problem(door) or await one(door, node)
     return results
 
 
 async def one(door: str, attempt: object) -> str:
     """Make one attempt in a fresh place, and say what became of it."""
     make = {"files": through_files, "connector": through_connector, "browser": through_browser}.get(door)
+    if door in CODE_DOORS or door in NODE_DOORS:
+        make = partial(through_code if door in CODE_DOORS else through_node, door)  # type: ignore[assignment]
     with tempfile.TemporaryDirectory(prefix="openclaw-escape-") as folder:
         async with outside(Path(folder)) as around:
             problem = await (make(attempt, around) if make else through(door, attempt, around))  # type: ignore[arg-type, operator]

@@ -4,7 +4,9 @@ import re
 from pathlib import Path
 from typing import Final
 
+from tests.firewall.escapes import codes, nodes
 from tests.firewall.escapes.attempts import ATTEMPTS
+from tests.firewall.escapes.code_doors import CODE_DOORS, NODE_DOORS
 from tests.firewall.escapes.doors import DOORS
 from tests.firewall.escapes.files_and_addresses import ADDRESSES, FILES
 from tests.firewall.escapes.pages import PAGES
@@ -15,7 +17,7 @@ ROW: Final = re.compile(r"^\| (\d+) \| [^|]+ \| ([^|]+) \|", flags=re.MULTILINE)
 Results = dict[tuple[str, str], str]
 """Name of an attempt and door -> what became of it."""
 
-PLACES: Final = {"files": "file tools", "connector": "requests", "browser": "pages"}
+PLACES: Final = {"files": "file tools", "connector": "requests", "browser": "pages", **CODE_DOORS, **NODE_DOORS}
 
 
 def families() -> list[tuple[str, str, tuple[str, ...]]]:
@@ -23,7 +25,10 @@ def families() -> list[tuple[str, str, tuple[str, ...]]]:
     programs = [(each.family, each.name, tuple(DOORS)) for each in ATTEMPTS]
     files = [(each.family, each.name, ("files",)) for each in FILES]
     requests = [(each.family, each.name, ("connector",)) for each in ADDRESSES]
-    return programs + files + requests + [(each.family, each.name, ("browser",)) for each in PAGES]
+    pages = [(each.family, each.name, ("browser",)) for each in PAGES]
+    code = [(each.family, each.name, codes.doors_of(each)) for each in codes.CODES]
+    node = [(each.family, each.name, nodes.doors_of(each)) for each in nodes.NODES]
+    return programs + files + requests + pages + code + node
 
 
 def table(results: Results, machine: str) -> str:

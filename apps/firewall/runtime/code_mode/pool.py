@@ -145,11 +145,13 @@ class CodePool:
         return process
 
     async def _give_up(self, process: CodeProcess) -> None:
-        """End a process that was used, whoever is cancelled meanwhile, and have another take its place."""
-        ending = self._keep(process.end())
-        ending.add_done_callback(lambda _: self._running.discard(process))
+        """End a process that was used, whoever is cancelled meanwhile; only then another is made to take its place."""
+        await asyncio.shield(self._keep(self._replace(process)))
+
+    async def _replace(self, process: CodeProcess) -> None:
+        await process.end()
+        self._running.discard(process)
         self._fill()
-        await asyncio.shield(ending)
 
     def _fill(self) -> None:
         if self._rest is not None:

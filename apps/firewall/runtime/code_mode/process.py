@@ -25,6 +25,7 @@ from apps.firewall.runtime.code_mode.crossing import (
 from apps.firewall.runtime.code_mode.results import (
     ERROR_CHARACTERS,
     LOG_LIMIT_BYTES,
+    LOG_LINES,
     RESULT_LIMIT_BYTES,
     CodeUnavailableError,
     End,
@@ -46,10 +47,12 @@ LIMITS: Final = {
     "callBytes": CALL_LIMIT_BYTES,
     "allCallBytes": ALL_CALLS_LIMIT_BYTES,
     "logBytes": LOG_LIMIT_BYTES,
+    "logLines": LOG_LINES,
     "resultBytes": RESULT_LIMIT_BYTES,
     "errorCharacters": ERROR_CHARACTERS,
 }
-OUT_OF_MEMORY: Final = "out of memory"
+OUT_OF_MEMORY: Final = ("out of memory", "bad_alloc")
+"""What Node writes then, whichever part of it was refused."""
 LINE_LETTERS: Final = 300
 
 
@@ -82,8 +85,10 @@ class CodeProcess:
                     await process._greet()
             except CodeUnavailableError:
                 raise
-            except (FirewallError, OSError) as exc:  # the start took too long, too
-                raise CodeUnavailableError(f"no process for code can be started: {exc or 'it takes too long'}") from exc
+            except TimeoutError as exc:
+                raise CodeUnavailableError("no process for code can be started: it takes too long") from exc
+            except (FirewallError, OSError) as exc:
+                raise CodeUnavailableError(f"no process for code can be started: {exc}") from exc
             process._held = held.pop_all()
         return process
 
@@ -138,7 +143,8 @@ class CodeProcess:
     async def _how(self) -> End:
         """Say how a process ended that did not say so itself."""
         await self._piped.ended.wait()
-        if self._piped.how == "memory_limit" or OUT_OF_MEMORY in self._piped.errors().text():
+        wrote = self._piped.errors().text()
+        if self._piped.how == "memory_limit" or any(words in wrote for words in OUT_OF_MEMORY):
             return ended("memory_limit")
         if self._piped.how in {"cpu_limit", "timed_out"}:
             return ended("timed_out")

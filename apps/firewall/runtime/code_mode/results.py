@@ -10,6 +10,7 @@ Ended = Literal["returned", "threw", "timed_out", "memory_limit", "output_limit"
 Level = Literal["log", "warn", "error"]
 RESULT_LIMIT_BYTES: Final = 256 * 1024
 LOG_LIMIT_BYTES: Final = 64 * 1024
+LOG_LINES: Final = 1_000
 ERROR_CHARACTERS: Final = 2_000
 
 
@@ -45,7 +46,7 @@ class CodeResult:
             never sends); `killed` (it ended otherwise).
         value: JSON; None unless it returned.
         error: None when it returned.
-        logs: the first `LOG_LIMIT_BYTES`.
+        logs: the first `LOG_LIMIT_BYTES`, and no more than `LOG_LINES`.
         dropped_bytes: of logs that are not kept; about, where it was ended.
         searches, describes, calls: what it asked of the bridge, answered or not.
     """
