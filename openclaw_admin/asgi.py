@@ -23,7 +23,7 @@ from openclaw_admin.threads import InThreads
 from openclaw_admin.wsgi import application as wsgi_application
 
 AGENTS_PATH = re.compile(
-    r"/api/v1/(decisions|calls|runs)(/.*)?|/api/v1/(tools|turns|openclaw/.*|rpc/.*)|/api/v1/approvals/[^/]+/wait"
+    r"/api/v1/(decisions|calls|runs)(/.*)?|/api/v1/(tools|turns|mcp|openclaw/.*|rpc/.*)|/api/v1/approvals/[^/]+/wait"
 )
 HEALTH = {"/healthz": health.healthz, "/readyz": health.readyz}
 

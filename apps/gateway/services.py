@@ -25,6 +25,22 @@ def slot_take(token_id: UUID, *, key: str, call_id: UUID, body_digest: str, at: 
     return slot.call_id
 
 
+def slot_keep(token_id: UUID, *, key: str, call_id: UUID, at: datetime) -> None:
+    """Bind a key to a call that is under way, for whoever asks for it again; a call has one key at most."""
+    slot = CallSlot(token_id=token_id, key=key, call_id=call_id, body_digest="", created_at=at)
+    CallSlot.objects.bulk_create([slot], ignore_conflicts=True)
+
+
+def slot_find(token_id: UUID, key: str) -> UUID | None:
+    """Find the call that a key is bound to."""
+    return CallSlot.objects.filter(token_id=token_id, key=key).values_list("call_id", flat=True).first()
+
+
+def slot_free(token_id: UUID, key: str) -> None:
+    """Forget a key: the same again is a new call. Harmless to repeat."""
+    CallSlot.objects.filter(token_id=token_id, key=key).delete()
+
+
 def slots_forget(at: datetime) -> int:
     """Forget keys older than a week; harmless to repeat.
 

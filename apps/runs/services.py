@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F
 
 from apps.audit.masking import Masker
@@ -64,27 +64,39 @@ class Offer:
 
 def run_begin(environment: Environment, said: Beginning, *, run_id: UUID, at: datetime) -> ToolRun:
     """Keep a new run."""
-    masker = Masker()
-    return ToolRun.objects.create(
-        id=run_id,
-        environment=environment,
-        agent=said.agent,
-        session_key=said.session_key,
-        channel=said.channel,
-        sender=said.sender,
-        actor=said.actor,
-        context=dict(said.context),
-        provider=said.provider,
-        model=said.model,
-        form=said.form,
-        client_tools=[dict(each) for each in said.client_tools],
-        required=list(said.required),
-        task=masker.text(said.task[:TASK_LETTERS]),
-        only_runnable=said.only_runnable,
-        takes_code=said.takes_code,
-        begun_at=at,
-        last_at=at,
-    )
+    return ToolRun.objects.create(id=run_id, environment=environment, begun_at=at, last_at=at, **_columns(said))
+
+
+def run_join(environment: Environment, said: Beginning, *, run_id: UUID, at: datetime) -> ToolRun:
+    """Go on with the run that a caller last began with the very same words, or begin one under `run_id`.
+
+    For callers that keep no session: one that went quiet, or was ended, is not gone on with.
+    """
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"run of {said.actor}"])
+        begun = ToolRun.objects.select_related("environment").filter(environment=environment, ended_at=None)
+        found = begun.filter(last_at__gte=at - QUIET, **_columns(said)).order_by("-begun_at", "-id").first()
+        return found or run_begin(environment, said, run_id=run_id, at=at)
+
+
+def _columns(said: Beginning) -> dict[str, Any]:
+    return {
+        "agent": said.agent,
+        "session_key": said.session_key,
+        "channel": said.channel,
+        "sender": said.sender,
+        "actor": said.actor,
+        "context": dict(said.context),
+        "provider": said.provider,
+        "model": said.model,
+        "form": said.form,
+        "client_tools": [dict(each) for each in said.client_tools],
+        "required": list(said.required),
+        "task": Masker().text(said.task[:TASK_LETTERS]),
+        "only_runnable": said.only_runnable,
+        "takes_code": said.takes_code,
+    }
 
 
 def run_offered(run_id: UUID, offer: Offer) -> None:

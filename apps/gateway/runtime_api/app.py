@@ -13,6 +13,7 @@ from django.db import InterfaceError, OperationalError
 from apps.firewall.errors import FirewallError
 from apps.gateway.counters import counters
 from apps.gateway.lifecycle import Gateway, gateway
+from apps.gateway.mcp import door as mcp
 from apps.gateway.openclaw import asking, presence, reporting
 from apps.gateway.rpc.http import answering
 from apps.gateway.rpc.methods import METHODS
@@ -71,7 +72,10 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     request = Request.of(scope, receive)
     headers: tuple[tuple[bytes, bytes], ...] = ()
     try:
-        status, content = await _dispatch(request)
+        answered = await _dispatch(request, send)
+        if answered is None:
+            return
+        status, content = answered
     except Problem as exc:
         status, content, headers = exc.status, exc.body, exc.headers
     except FirewallError as exc:
@@ -92,9 +96,13 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     await answer(send, request, status, content, headers)
 
 
-async def _dispatch(request: Request) -> Answer:
+async def _dispatch(request: Request, send: Send) -> Answer | None:
     if request.scope["path"] == ENROL and request.method == "POST":
         return await presence.enrol(request)
+    if request.scope["path"] == mcp.PATH:
+        mcp.check_way(request)
+        current = gateway()
+        return await mcp.answered(current, await _authenticate(current, request), request, send)
     route, identifier = _find(request.scope["path"])
     endpoint = route.methods.get(request.method)
     if endpoint is None:
