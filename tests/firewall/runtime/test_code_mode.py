@@ -110,6 +110,30 @@ async def test_it_searches_describes_and_calls() -> None:
     assert (result.searches, result.describes, result.calls) == (1, 1, 2)
 
 
+async def test_values_cross_the_bridge_unchanged() -> None:
+    value = {
+        "texts": ["", '\u2028\u2029\x7f\t\n"\\', "\\ud83d", "😀你好", "'`${x}"],
+        "numbers": [0, -1, 1.5, 1e300, 2**53 - 1],
+        "others": [None, True, False, [], {}, [[[]]]],
+        "__proto__": {"constructor": {"prototype": 1}},
+        "then": "x",
+        "toJSON": "y",
+    }
+
+    async def echo(asked: Any) -> Any:
+        return asked["args"]
+
+    result = await run(
+        """
+        const [given] = await openclaw.tools.search("x");
+        return [await openclaw.tools.call("x", given), given];
+        """,
+        Desk(search=[value], call=echo),
+    )
+
+    assert result.value == [value, value]
+
+
 async def test_what_the_bridge_refuses_is_a_promise_that_is_rejected() -> None:
     async def deny(asked: Any) -> None:
         raise DeniedError

@@ -175,3 +175,37 @@ async def test_writing_to_one_that_is_gone_is_a_named_error(tmp_path: Path) -> N
         with pytest.raises(ConnectionError):
             for _ in range(20):
                 await process.write(b"x" * 65536)
+
+
+async def test_one_that_is_told_to_end_is_gone_at_once(tmp_path: Path) -> None:
+    marker = f"told-{tmp_path.name}"
+    code = f"{marker!r}\nimport signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint(1, flush=True)"
+    async with running(f"{code}\ntime.sleep(60)", tmp_path, time_limit_s=60) as process:
+        await process.read()
+        process.end()
+        async with asyncio.timeout(30):
+            await process.ended.wait()
+
+        assert (process.how, alive(marker)) == ("stopped", [])
+
+
+async def test_one_that_reserves_is_held_by_the_kernel_to_what_it_may_write_to(tmp_path: Path) -> None:
+    code = """
+import mmap
+kept = mmap.mmap(-1, 2_000_000_000, flags=mmap.MAP_SHARED)
+try:
+    bytearray(200_000_000)
+except MemoryError:
+    print("refused")
+"""
+    async with piped_process(
+        [sys.executable, "-I", "-S", "-c", code],
+        cwd=str(tmp_path),
+        env={},
+        limits=Limits(),
+        time_limit_s=60,
+        error_limit_bytes=2048,
+        reserves=True,
+        data_bytes=100_000_000,
+    ) as process:
+        assert await process.read() == b"refused\n"
