@@ -14,6 +14,8 @@ NAMES: Final[dict[str, tuple[Promise, str]]] = {
     "turns": (_("Turns of a model"), "POST /api/v1/turns"),
     "async": (_("Asynchronous calls"), "POST /api/v1/calls, mode async"),
     "trial": (_("Try it on a tool's page"), "/tools/…/try/"),
+    "runs": (_("Runs with tool search"), "POST /api/v1/runs/…/tools/call"),
+    "mcp_server": (_("MCP server"), "POST /api/v1/mcp"),
     "openclaw": (_("Plugin of OpenClaw Gateways"), "POST /api/v1/openclaw/calls"),
     "rpc": (_("Approvals over RPC"), "POST /api/v1/rpc/exec.approval.request"),
     "mcp": (_("Tools of MCP servers"), "POST /api/v1/calls"),

@@ -14,8 +14,11 @@ from typing import Any, Final
 from uuid import UUID
 
 import structlog
+from django.conf import settings
 from django.db import DatabaseError, transaction
 from django.utils import timezone
+from mcp_types import CLIENT_CAPABILITIES_META_KEY, PROTOCOL_VERSION_META_KEY
+from mcp_types.version import LATEST_MODERN_VERSION
 
 from apps.accounts.access import Permission
 from apps.accounts.models import ApiToken
@@ -36,6 +39,7 @@ from apps.gateway.probe_snapshot import COMMAND as COMMAND_LINE
 from apps.gateway.trials import call_make
 from apps.openclaw_gateways.probing import gateway_for_probes, gateway_forget
 from apps.registry.probing import PROBES, environment_of_probes
+from apps.runs.probing import runs_of_probes_forget
 from apps.sessions.probing import sessions_of_probes_forget
 
 log = structlog.get_logger(__name__)
@@ -64,18 +68,21 @@ class Probing:
     secret: str
     actor: str
 
-    async def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    async def post(self, path: str, body: Mapping[str, Any], **headers: str) -> dict[str, Any]:
         """Send a request through the whole door of agents, but for the network before it.
 
+        Args:
+            headers: besides the usual ones, `_` in their names for `-`.
         Raises:
             ProbeError: it was refused.
         """
         from apps.gateway.runtime_api.app import application  # the door is above this module
 
         sent: list[Any] = []
-        headers = [(b"authorization", f"Bearer {self.secret}".encode()), (b"content-type", b"application/json")]
+        named = {"authorization": f"Bearer {self.secret}", "content_type": "application/json", **headers}
+        sent_headers = [(name.replace("_", "-").encode(), value.encode()) for name, value in named.items()]
         given = {"type": "http.request", "body": json.dumps(body).encode(), "more_body": False}
-        scope = {"type": "http", "method": "POST", "path": path, "query_string": b"", "headers": headers}
+        scope = {"type": "http", "method": "POST", "path": path, "query_string": b"", "headers": sent_headers}
         waiting = asyncio.Event()
 
         async def receive() -> dict[str, Any]:
@@ -90,7 +97,7 @@ class Probing:
 
         await application(scope, receive, send)
         status, content = sent[0]["status"], json.loads(b"".join(part.get("body", b"") for part in sent[1:]))
-        if status not in {200, 202}:
+        if status not in {200, 201, 202}:
             raise ProbeError(f"{status} {content.get('code', '')}: {content.get('message', '')}")
         return dict(content)
 
@@ -125,6 +132,33 @@ async def _trial(probing: Probing) -> UUID:
 async def _mcp(probing: Probing) -> UUID:
     answered = await probing.post("/api/v1/calls", {"agent": AGENT, "tool": MCP_TOOL, "params": {"text": "probe"}})
     return read_id("call", answered["id"])
+
+
+async def _runs(probing: Probing) -> UUID:
+    begun = await probing.post("/api/v1/runs", {"agent": AGENT, "provider": "probe"})
+    tool = {"id": f"core:{TOOL}", "args": PARAMS}
+    answered = await probing.post(f"/api/v1/runs/{begun['id']}/tools/call", tool)
+    return read_id("call", answered["id"])
+
+
+async def _mcp_server(probing: Probing) -> UUID:
+    """Call as a client of MCP without a session; the token says which agent."""
+    from apps.gateway.mcp.answers import CALL_KEY  # the door is above this module
+
+    meta = {PROTOCOL_VERSION_META_KEY: LATEST_MODERN_VERSION, CLIENT_CAPABILITIES_META_KEY: {}}
+    asked = {"name": TOOL, "arguments": PARAMS, "_meta": meta}
+    answered = await probing.post(
+        "/api/v1/mcp",
+        {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": asked},
+        host=settings.ALLOWED_HOSTS[0].lstrip("."),
+        accept="application/json",
+        mcp_protocol_version=LATEST_MODERN_VERSION,
+        mcp_method="tools/call",
+        mcp_name=TOOL,
+    )
+    if "result" not in answered:
+        raise ProbeError(str(answered["error"]["message"]))
+    return read_id("call", answered["result"]["_meta"][CALL_KEY])
 
 
 async def _openclaw(probing: Probing) -> UUID:
@@ -175,6 +209,8 @@ DOORS: Final[Mapping[str, Make]] = {
     "async": _async,
     "trial": _trial,
     "mcp": _mcp,
+    "runs": _runs,
+    "mcp_server": _mcp_server,
     "openclaw": _openclaw,
     "rpc": _rpc,
     "background": _background,
@@ -268,6 +304,7 @@ def _forget(token: ApiToken) -> None:
     token_end(token, at=timezone.now())
     gateway_forget(token)
     requests_of_probes_forget(token.actor)
+    runs_of_probes_forget()
     running = BackgroundCommand.objects.filter(environment__slug=PROBES).exclude(state=BackgroundCommand.State.ENDED)
     sessions_of_probes_forget(running.values_list("session_key", flat=True))
     token.delete()

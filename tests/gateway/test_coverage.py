@@ -20,6 +20,7 @@ from apps.gateway.wiring import live_snapshots
 from apps.openclaw_gateways.models import OpenClawGateway
 from apps.registry.probing import PROBES
 from apps.registry.selectors import environments
+from apps.runs.models import ToolRun
 from apps.sessions.models import Session
 from tests import database
 from tests.gateway.server import Server
@@ -62,6 +63,7 @@ def test_probes_leave_no_token_and_no_environment_to_choose(server: Server) -> N
     assert not Approval.objects.exists()
     assert not Session.objects.exists()
     assert not BackgroundCommand.objects.exists()
+    assert not ToolRun.objects.exists()
     assert PROBES not in [each.slug for each in environments()]
 
 
