@@ -24,6 +24,7 @@ class Bridge:
         offered: definitions of the tools that the run's caller runs itself, for a call of one of them: the policy is
             asked as if they were published.
         is_absent: the run does not offer the tool in this way, whatever the policy says of its name.
+        asked: what the caller named the tool by, which may be an id; a refusal that says there is none names that.
     """
 
     run: str
@@ -33,6 +34,7 @@ class Bridge:
     parent: str = ""
     offered: tuple[JsonObject, ...] = ()
     is_absent: bool = False
+    asked: str = ""
 
     @property
     def is_control(self) -> bool:
@@ -54,6 +56,7 @@ class Bridge:
             "parent": self.parent,
             "offered": [dict(each) for each in self.offered],
             "is_absent": self.is_absent,
+            "asked": self.asked,
         }
 
     @classmethod

@@ -24,6 +24,7 @@ from apps.firewall.runtime.call import NOT_FOUND, Call, error_object
 from apps.firewall.runtime.definitions import definition_of
 from apps.firewall.tools.definition_json import DefinitionInvalidError
 from apps.firewall.tools.model_calls import TEXT_LIMIT, CallAnswer, ModelCall, Reply, answer_of
+from apps.firewall.tools.search.controls import CALL
 from apps.firewall.tools.wire_names import tool_behind
 from apps.gateway.lifecycle import Gateway
 from apps.gateway.runtime_api.calls import WAIT_LIMIT_MS
@@ -89,7 +90,7 @@ class Done:
     """A call of the turn and how far it came."""
 
     asked: ModelCall
-    tool: str
+    call: Call
     performed: Performed
 
     @property
@@ -106,8 +107,14 @@ class Done:
                 return error_object(content["status"], f"the call ended as {content['status']}")
             return found
         if content["code"] == NOT_FOUND:
-            return {**content, "message": f"no tool named `{self.asked.name}`"}
+            return {**content, "message": f"no tool named `{self.called}`"}
         return content
+
+    @property
+    def called(self) -> str:
+        """Name the tool as the model did: by the call, or by what it gave to `tool_call`."""
+        bridge = self.call.bridge
+        return bridge.asked if bridge is not None and bridge.asked and self.asked.name == CALL else self.asked.name
 
     def shown(self) -> dict[str, Any]:
         """Tell programs of the call; its result stands in the messages, and whole at `GET /calls/{id}`."""
@@ -116,7 +123,7 @@ class Done:
         return {
             "id": show_id("call", self.performed.call_id),
             "call_id": self.asked.id or None,
-            "tool": self.asked.name if is_hidden else self.tool,
+            "tool": self.called if is_hidden else self.call.tool,
             "status": content["status"] if self.performed.status in {200, 202} else "denied",
             "error": error,
             "duration_ms": content.get("duration_ms"),
@@ -233,7 +240,7 @@ async def _perform(
         gone=None if departure is None else departure.wait,
         begin=wanted.begin,
     )
-    return Done(asked, call.tool, performed)
+    return Done(asked, call, performed)
 
 
 def _run_of(call: Call) -> tuple[str, ...]:

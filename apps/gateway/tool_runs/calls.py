@@ -23,6 +23,7 @@ from apps.runs.models import ToolRun
 from apps.runs.services import call_begin
 
 NAME_LIMIT: Final = 512
+UNNAMED: Final = "unnamed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +34,7 @@ class Meant:
         tool: its name; one that the run may not use is refused by the runtime like one that does not exist.
         descriptor: of a tool of the catalogue; None for controls and for what is not in it.
         unreadable: why the params are none.
+        asked: what the tool was named by; empty where that is its name.
     """
 
     tool: str
@@ -40,6 +42,7 @@ class Meant:
     through: Through
     descriptor: Descriptor | None = None
     unreadable: str = ""
+    asked: str = ""
 
 
 def meant_by(surface: Surface, name: str, params: JsonObject, *, unreadable: str = "") -> Meant:
@@ -54,7 +57,7 @@ def meant_by(surface: Surface, name: str, params: JsonObject, *, unreadable: str
         return Meant(tool=name, params=params, through="direct", descriptor=found, unreadable=unreadable)
     if found is not None and surface.mode == "directory":
         return Meant(tool=name, params=params, through="hydrated", descriptor=found, unreadable=unreadable)
-    return unknown(name, params)
+    return unknown(surface.catalogue, name, params)
 
 
 def meant_by_call(surface: Surface, params: JsonObject) -> Meant:
@@ -62,10 +65,12 @@ def meant_by_call(surface: Surface, params: JsonObject) -> Meant:
     try:
         descriptor, arguments = read_call(params, [] if surface.catalogue is None else surface.catalogue.tools)
     except ToolUnknownError as exc:
-        return unknown(exc.selector, {})
+        return unknown(surface.catalogue, exc.selector, {})
     except FirewallError as exc:
         return Meant(tool=CALL, params=params, through="control", unreadable=exc.message)
-    return Meant(tool=descriptor.name, params=arguments, through="tool_call", descriptor=descriptor)
+    return Meant(
+        tool=descriptor.name, params=arguments, through="tool_call", descriptor=descriptor, asked=descriptor.name
+    )
 
 
 def meant_by_id(catalogue: RunCatalogue | None, selector: str, arguments: JsonObject, through: Through) -> Meant:
@@ -77,8 +82,8 @@ def meant_by_id(catalogue: RunCatalogue | None, selector: str, arguments: JsonOb
     try:
         descriptor = find([] if catalogue is None else catalogue.tools, selector)
     except ToolUnknownError:
-        return unknown(selector, arguments)
-    return Meant(tool=descriptor.name, params=arguments, through=through, descriptor=descriptor)
+        return unknown(catalogue, selector, arguments, through)
+    return Meant(tool=descriptor.name, params=arguments, through=through, descriptor=descriptor, asked=descriptor.name)
 
 
 def checked_control(surface: Surface, name: str, params: JsonObject) -> Meant:
@@ -91,9 +96,14 @@ def checked_control(surface: Surface, name: str, params: JsonObject) -> Meant:
     return Meant(tool=name, params=params, through="control")
 
 
-def unknown(name: str, params: JsonObject) -> Meant:
-    """Mean a tool that is not in the catalogue: whatever the policy says of its name, it is none here."""
-    return Meant(tool=name.strip()[:NAME_LIMIT] or "unnamed", params=params, through="tool_call")
+def unknown(catalogue: RunCatalogue | None, selector: str, params: JsonObject, through: Through = "tool_call") -> Meant:
+    """Mean a tool that is not in the catalogue: whatever the policy says of its name, it is none here.
+
+    The record names the tool behind an id, the answer what was asked for.
+    """
+    asked = selector.strip()[:NAME_LIMIT] or UNNAMED
+    tool = asked if catalogue is None else catalogue.name_behind(asked)
+    return Meant(tool=tool, params=params, through=through, asked=asked)
 
 
 def call_of(run: ToolRun, grant: TokenGrant, meant: Meant, *, trace_id: str) -> Call:
@@ -125,6 +135,7 @@ def bridge_of(run: ToolRun, meant: Meant, *, parent: Call | None = None) -> Brid
         parent="" if parent is None else show_id("call", parent.id),
         offered=tuple(run.client_tools) if is_client else (),
         is_absent=descriptor is None and meant.through != "control",
+        asked=meant.asked,
     )
 
 

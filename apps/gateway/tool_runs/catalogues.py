@@ -62,6 +62,16 @@ class RunCatalogue:
         found = [each.source for each in self.tools.descriptors]
         return {source: found.count(source) for source in SOURCES if source in found}
 
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        """Name every tool of the snapshot by its id, those that the run may not use too."""
+        entries = (self.snapshot.tool(name) for name in self.snapshot.tool_names)
+        return {id_of(entry): entry.name for entry in entries if entry is not None}
+
+    def name_behind(self, selector: str) -> str:
+        """Name the tool that goes by an id, though the run may not use it: for the record, never for an answer."""
+        return self._names.get(selector.strip(), selector)
+
     def client(self, name: str) -> ToolEntry | None:
         """Give a permitted tool of the caller."""
         return next((entry for entry in self.clients if entry.name == name), None)
@@ -172,11 +182,10 @@ def _descriptors(entries: Iterable[ToolEntry | None], *, release: str) -> Iterab
 
 
 def _descriptor(entry: ToolEntry, definition: Definition, *, release: str) -> Descriptor:
-    source = _source(entry)
     return Descriptor(
-        id=":".join([source, *_place(entry, source)]),
+        id=id_of(entry),
         name=entry.name,
-        source=source,
+        source=_source(entry),
         label=entry.label,
         description=entry.description,
         section=entry.section,
@@ -186,11 +195,17 @@ def _descriptor(entry: ToolEntry, definition: Definition, *, release: str) -> De
     )
 
 
+def id_of(entry: ToolEntry) -> str:
+    """Name a tool by where it comes from."""
+    source = _source(entry)
+    return ":".join([source, *_place(entry, source)])
+
+
 def _place(entry: ToolEntry, source: Source) -> tuple[str, ...]:
     """Name the plugin and the tool, or the MCP server and the tool as that names it."""
     executor = entry.executor or {}
     if source == "mcp" and executor.get("kind") == McpExecutor.kind:
-        return executor["source"], executor["tool"]
+        return str(executor.get("source")), str(executor.get("tool"))
     return (entry.name,) if source in ("core", "client") else (entry.plugin or entry.source, entry.name)
 
 

@@ -1,8 +1,9 @@
 """Whether the agent has the tool in this context, and whether it was withdrawn since."""
 
+from apps.firewall.engine.answers import Decision
 from apps.firewall.engine.source import ToolEntry
 from apps.firewall.runtime.call import NOT_FOUND, Judgement, RefusedError
-from apps.firewall.runtime.deciding import decided
+from apps.firewall.runtime.deciding import LAYER, decided
 from apps.firewall.runtime.stages.run import Run
 
 
@@ -21,7 +22,10 @@ async def decide_stage(run: Run) -> None:
         reason=decision.reason,
     )
     if run.tool is None:
-        raise RefusedError(NOT_FOUND, f"no tool named `{run.call.tool}`", run.judgement)
+        _check_absent(run, decision)
+        bridge = run.call.bridge
+        asked = run.call.tool if bridge is None else bridge.asked or run.call.tool
+        raise RefusedError(NOT_FOUND, f"no tool named `{asked}`", run.judgement)
     _check_standing(run, run.tool)
 
 
@@ -33,3 +37,12 @@ def _check_standing(run: Run, tool: ToolEntry) -> None:
     if standing.code:
         raise run.refuse(standing.code, standing.message, layer="tool_state")
     run.warnings.append({"path": "", "code": "tool_deprecated", "message": standing.message})
+
+
+def _check_absent(run: Run, decision: Decision) -> None:
+    """Say of a tool that the policy permits, and a run does not offer, that it was withdrawn: as to a direct call."""
+    if decision.layer != LAYER:
+        return
+    standing = run.ports.tool_states.standing(run.call.environment, decision.tool)
+    if standing is not None and standing.code:
+        raise run.refuse(standing.code, standing.message, layer="tool_state")
