@@ -62,8 +62,8 @@ class Provider(ThreadingHTTPServer):
     def move(self, request: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | str:
         """Decide what to do next: a call of a tool that the request tells of, or the last words."""
         messages = request["messages"]
+        results: list[str] = [each["content"] for each in messages if each["role"] == "tool"]
         tools = {each["function"]["name"] for each in request.get("tools", [])}
-        results = [each["content"] for each in messages if each["role"] == "tool"]
         listed = f"\n- {self.wanted}:" in messages[0]["content"]
         if self.wanted in tools or listed:
             return results[-1] if results else (self.wanted, self.arguments)

@@ -112,6 +112,11 @@ def controls() -> list[Entry]:
     return list(Entry.objects.filter(kind="call_intent", tool__startswith="tool_search").order_by("seq"))
 
 
+def shown(entry: Entry) -> str:
+    assert entry.call_id is not None
+    return show_id("call", entry.call_id)
+
+
 def bridge_of(entry: Entry) -> Any:
     return (entry.changes or {})["tool_search"]
 
@@ -211,9 +216,10 @@ def test_the_ledger_shows_the_expected_calls_and_what_came_through_the_bridge(mo
     assert story.told["counts"] == COUNTS[mode]
     assert story.told["catalogue"]["sources"] == {"core": len(BUILTINS), "plugin": TOOLS}
     assert [bridge_of(each) for each in controls()] == [{"run": run, "through": "control"}] * len(LEDGER[mode][:-1])
-    assert parent == (show_id("call", controls()[0].call_id) if mode == "code" else None)
+    assert (parent in [shown(each) for each in controls()]) == (mode == "code") == (parent is not None)
     if mode == "directory":
         assert story.told["searches"] == []
     else:
         (search,) = story.told["searches"]
+        assert rank is not None
         assert (search["query"], search["found"][rank - 1]) == (QUERY, ID)
