@@ -98,8 +98,9 @@
 
   function settle(how, written) {
     if (droppedBytes > toldBytes) tellDropped();
+    const isTooLarge = written.length > limits.resultBytes || byteLength(written) > limits.resultBytes;
     if (how !== "returned") say({ do: how, text: written.slice(0, limits.errorCharacters).toWellFormed() });
-    else if (written.length > limits.resultBytes || byteLength(written) > limits.resultBytes) say({ do: "too_large", text: "" });
+    else if (isTooLarge) say({ do: "too_large", text: "" });
     else say({ do: how, text: mended(written) });
     leave();
   }

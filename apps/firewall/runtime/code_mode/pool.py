@@ -154,14 +154,12 @@ class CodePool:
         self._fill()
 
     def _fill(self) -> None:
-        if self._rest is not None:
-            self._rest.cancel()
         if self._is_closed:
             return
         while len(self._ready) + self._starting < self._size:
             self._starting += 1
             self._keep(self._make_ready())
-        self._rest = asyncio.get_running_loop().call_later(self._idle_s, self._let_go)
+        self._rest_later()
 
     async def _make_ready(self) -> None:
         try:
@@ -174,6 +172,12 @@ class CodePool:
             await process.end()
         else:
             self._ready.append(process)
+            self._rest_later()
+
+    def _rest_later(self) -> None:
+        if self._rest is not None:
+            self._rest.cancel()
+        self._rest = asyncio.get_running_loop().call_later(self._idle_s, self._let_go)
 
     def _let_go(self) -> None:
         """End the processes that are ready."""
