@@ -8,6 +8,7 @@ import httpx
 import pytest
 import structlog
 
+from apps.gateway.mcp import door as mcp
 from apps.gateway.runtime_api.app import ROUTES
 from openclaw_admin import asgi, health, sockets
 from openclaw_admin.requests import Message, Receive, RequestLog, Scope, Send, send_json
@@ -34,7 +35,15 @@ async def test_health_needs_nothing_but_the_process() -> None:
 def test_every_path_of_agents_goes_to_their_door_and_no_other() -> None:
     for route in ROUTES:
         assert asgi.AGENTS_PATH.fullmatch(route.path.replace("{id}", "call_1")), route.path
-    for path in ("/api/v1/audit", "/api/v1/approvals/ap_1/", "/api/v1/approvals", "/decisions", "/api/v1/decisionsx"):
+    assert asgi.AGENTS_PATH.fullmatch(mcp.PATH)
+    for path in (
+        "/api/v1/audit",
+        "/api/v1/mcp/x",
+        "/api/v1/approvals/ap_1/",
+        "/api/v1/approvals",
+        "/decisions",
+        "/api/v1/decisionsx",
+    ):
         assert not asgi.AGENTS_PATH.fullmatch(path), path
 
 
