@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from apps.firewall.sandbox.levels import LEVELS
 from apps.firewall.sandbox.limits import MEGABYTE
+from apps.firewall.sandbox.node import node_part
 from apps.firewall.tools.definition import SandboxNeeds
 from apps.firewall.tools.sandboxing import Allowance, Sandbox, SandboxRefusedError, Terms
 from apps.registry.sandboxing import installation_sandbox
@@ -55,7 +56,7 @@ def page_of(environment: "Environment") -> dict[str, Any]:
         "highest": offer.highest,
         "least": allowance.level,
         "missing": offer.lacks(allowance.level),
-        "parts": offer.parts,
+        "parts": (*offer.parts, node_part(offer)),
         "levels": [LevelRow(name, HOLDS[name], offer.lacks(name), name == allowance.level) for name in LEVELS],
         "limits": list(_allowed(allowance)),
         "tools": [_tool_row(tool, sandbox) for tool in sandbox_tools(environment)],

@@ -50,6 +50,15 @@ def test_it_says_what_is_missing_and_that_tools_do_not_run(client_of: ClientOf, 
     assert "bwrap is not installed" in text
 
 
+@pytest.mark.parametrize(
+    ("sandbox", "words"), [(GOOD, "node, for code"), (BAD, "it cannot be held on this machine: none")]
+)
+def test_it_says_whether_code_of_models_can_be_held(
+    sandbox: Sandbox, words: str, client_of: ClientOf, viewer: Any, environment: Any
+) -> None:
+    assert words in page(client_of(viewer), sandbox)
+
+
 def test_tools_are_listed_with_what_they_ask_for_and_get(client_of: ClientOf, viewer: Any, tools: None) -> None:
     text = page(client_of(viewer))
 

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from apps.firewall.sandbox.levels import TRIAL_LIMIT_S, Offer, offer
+from apps.firewall.sandbox.levels import TRIAL_LIMIT_S, Offer, Part, offer
 from apps.firewall.sandbox.limits import MEGABYTE, Limits
 from apps.firewall.sandbox.pipes import PipedProcess, piped_process
 
@@ -66,6 +66,11 @@ def node_problem(offered: Offer | None = None) -> str:
     there = offered or offer()
     missing = there.lacks("filesystem")
     return f"it cannot be held on this machine: {missing}" if missing else program_problem()
+
+
+def node_part(offered: Offer | None = None) -> Part:
+    """Tell of it as of what a machine offers."""
+    return Part("node, for code", node_problem(offered))
 
 
 @cache

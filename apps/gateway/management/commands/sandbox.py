@@ -5,6 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from apps.firewall.sandbox.levels import LEVELS
+from apps.firewall.sandbox.node import node_part
 from apps.registry.sandboxing import installation_sandbox
 
 
@@ -16,7 +17,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         sandbox = installation_sandbox()
-        for part in sandbox.offer.parts:
+        for part in (*sandbox.offer.parts, node_part(sandbox.offer)):
             self.stdout.write(f"{part.name:<18} {part.problem or part.version or 'works'}")
         for level in LEVELS:
             self.stdout.write(f"level {level:<12} {sandbox.offer.lacks(level) or 'can be had'}")
