@@ -11,7 +11,7 @@ from django.utils.functional import cached_property
 from apps.accounts.access import Permission, may
 from apps.approvals.selectors import approvals_pending, in_time
 from apps.console.environments import environments_of
-from apps.console.menu import Link, ShownSection, audit_tabs, menu_of
+from apps.console.menu import Link, ShownSection, audit_tabs, menu_of, search_tabs
 from apps.policies.selectors import live_publication
 
 
@@ -39,6 +39,11 @@ class Shell:
     def audit_tabs(self) -> list[Link]:
         """The pages of the ledger, for the strip above each of them."""
         return audit_tabs(self.request) if self.is_signed_in else []
+
+    @cached_property
+    def search_tabs(self) -> list[Link]:
+        """The pages of tool search, for the strip above each of them."""
+        return search_tabs(self.request) if self.is_signed_in else []
 
     @cached_property
     def environment(self) -> Any:

@@ -65,6 +65,7 @@ MENU: tuple[Section, ...] = (
         _("Catalog"),
         (
             Entry("tools", _("Tools"), "tool", "tool", Permission.POLICY_READ),
+            Entry("tool-search", _("Tool search"), "target", "tool-search", Permission.AUDIT_READ),
             Entry("plugins", _("Plugins"), "puzzle", "plugin", Permission.POLICY_READ),
             Entry("hooks", _("Hooks"), "webhook", "hook", Permission.POLICY_READ),
             Entry("tool-groups", _("Tool groups"), "folders", "tool-group", Permission.POLICY_READ),
@@ -119,6 +120,18 @@ AUDIT_TABS = Section(
     ),
 )
 
+# The pages of tool search, as those of the ledger.
+SEARCH_TABS = Section(
+    _("Tool search"),
+    (
+        Entry("tool-search", _("Figures"), "target", "tool-search", Permission.AUDIT_READ),
+        Entry("tool-search-runs", _("Runs"), "target", "tool-search-run", Permission.AUDIT_READ),
+        Entry("tool-search-quality", _("Quality"), "target", "tool-search-quality", Permission.AUDIT_READ),
+        Entry("tool-search-try", _("Try it"), "target", "tool-search-try", Permission.EXPLAIN),
+        Entry("tool-search-settings", _("Mode"), "target", "tool-search-settings", Permission.POLICY_READ),
+    ),
+)
+
 
 def _is_current(entry: Entry, url_name: str) -> bool:
     """Say whether a page belongs to an entry: the stem, alone or followed by a plural or a part."""
@@ -157,3 +170,8 @@ def menu_of(request: HttpRequest) -> list[ShownSection]:
 def audit_tabs(request: HttpRequest) -> list[Link]:
     """List the pages of the ledger that the person may open."""
     return list(_links(request, AUDIT_TABS, [AUDIT_TABS]))
+
+
+def search_tabs(request: HttpRequest) -> list[Link]:
+    """List the pages of tool search that the person may open."""
+    return list(_links(request, SEARCH_TABS, [SEARCH_TABS]))

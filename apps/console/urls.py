@@ -10,6 +10,7 @@ from apps.console.catalogue_urls import catalogue
 from apps.console.integrity_urls import integrity
 from apps.console.policy_urls import exploring, policies
 from apps.console.retention_urls import retention
+from apps.console.tool_search_urls import searching
 from apps.console.views import (
     accounts,
     answering,
@@ -197,5 +198,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     *releasing,
     *policies,
     *catalogue,
+    *searching,
     *exploring,
 ]

@@ -9,9 +9,14 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from apps.runs.models import SearchLabel
-from tests.runs.conftest import published  # noqa: F401 - a fixture
+from tests.runs.making import published_in
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def published(environment: Any, admin: Any) -> Any:
+    return published_in(environment, admin)
 
 
 def told(*arguments: str) -> str:
@@ -20,7 +25,7 @@ def told(*arguments: str) -> str:
     return out.getvalue()
 
 
-def test_lines_go_out_and_come_back(published: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_lines_go_out_and_come_back(published: Any, tmp_path: Path) -> None:
     file = tmp_path / "labels.jsonl"
     file.write_text('{"query": "show a file", "tools": ["read"]}\n{"query": "运行命令", "tools": ["exec"]}\n')
 
@@ -30,7 +35,7 @@ def test_lines_go_out_and_come_back(published: Any, tmp_path: Path) -> None:  # 
     assert (tmp_path / "again").read_text() == file.read_text()
 
 
-def test_a_mistake_is_told_with_its_line(published: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_a_mistake_is_told_with_its_line(published: Any, tmp_path: Path) -> None:
     file = tmp_path / "labels.jsonl"
     file.write_text('{"query": "show a file", "tools": ["raed"]}\n')
 
@@ -39,14 +44,14 @@ def test_a_mistake_is_told_with_its_line(published: Any, tmp_path: Path) -> None
     assert not SearchLabel.objects.exists()
 
 
-def test_a_file_that_is_none_is_told(published: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_a_file_that_is_none_is_told(published: Any, tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="cannot be used"):
         told("labels", "import", str(tmp_path / "nothing"))
     with pytest.raises(CommandError, match="no environment"):
         told("evaluate", "--environment", "nowhere")
 
 
-def test_evaluate_prints_the_shipped_set_and_the_environments_own(published: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_evaluate_prints_the_shipped_set_and_the_environments_own(published: Any, tmp_path: Path) -> None:
     (shipped, own) = told("evaluate").splitlines()
     assert shipped.startswith("shipped: ")
     assert float(shipped.partition("recall@5 ")[2].split()[0]) >= 0.9

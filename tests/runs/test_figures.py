@@ -9,7 +9,7 @@ from django.utils import timezone
 from apps.runs.errors import RunFilterError
 from apps.runs.figures import NEVER, RANKS, run_figures
 from apps.runs.listing import RunFilters, runs_page
-from tests.runs.conftest import MakeRun
+from tests.runs.making import MakeRun
 
 pytestmark = pytest.mark.django_db
 FOUND = [f"plugin:crm:tool_{n}" for n in range(30)]
