@@ -37,6 +37,7 @@ STATUS_OF_CODE: dict[str, int] = {
     "webhook_not_found": status.HTTP_404_NOT_FOUND,
     "grant_not_found": status.HTTP_404_NOT_FOUND,
     "session_not_found": status.HTTP_404_NOT_FOUND,
+    "run_not_found": status.HTTP_404_NOT_FOUND,
     "conflict": status.HTTP_409_CONFLICT,
     "publication_conflict": status.HTTP_409_CONFLICT,
     "approval_already_decided": status.HTTP_409_CONFLICT,

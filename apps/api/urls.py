@@ -28,6 +28,7 @@ from apps.api.views import (
     sessions,
     snapshots,
     storms,
+    tool_search,
 )
 from apps.api.views.records import RECORD_VIEWS
 from apps.api.views.registry import hooks, plugins, sources, tools
@@ -117,6 +118,13 @@ urlpatterns = [
         name="api-session-command-kill",
     ),
     path("sessions/<session_id:session_id>/budgets", sessions.SessionBudgets.as_view(), name="api-session-budgets"),
+    path("tool-search/runs", tool_search.ToolRuns.as_view(), name="api-tool-search-runs"),
+    path("tool-search/runs/<tool_run_id:run_id>", tool_search.ToolRunDetail.as_view(), name="api-tool-search-run"),
+    path("tool-search/labels", tool_search.SearchLabels.as_view(), name="api-tool-search-labels"),
+    path(
+        "tool-search/labels/<label_id:label_id>", tool_search.SearchLabelDetail.as_view(), name="api-tool-search-label"
+    ),
+    path("tool-search/report", tool_search.SearchReport.as_view(), name="api-tool-search-report"),
     path("gateways", gateways.Gateways.as_view(), name="api-gateways"),
     path("gateways/enrolments", gateways.GatewayEnrolments.as_view(), name="api-gateway-enrolments"),
     path("gateways/<gateway_id:gateway_id>", gateways.GatewayDetail.as_view(), name="api-gateway"),
