@@ -22,6 +22,7 @@ def test_every_kind_of_answer_is_shown(server: Server) -> None:
     text = "\n".join(lines)
     for form in ("openai-chat", "anthropic", "gemini"):
         assert text.count(f"a model asks for it ({form})") == 2
+    assert text.count("a run with tool search") == 4
     for expected in ("completed", "awaiting_approval", "404 tool_not_found", "422 parameter_validation_failed"):
         assert expected in text
     assert all(line.startswith(("bot ", "call_")) for line in lines)

@@ -17,6 +17,7 @@ from apps.accounts.access import Permission
 from apps.accounts.services import token_create
 from apps.accounts.telling import Told, tell, token_told
 from apps.gateway.demo_model import model_served
+from apps.gateway.demo_runs import demo_run
 from apps.gateway.example_agent import example_agent
 from apps.policies.selectors import live_snapshot
 from apps.registry.services import environment_default
@@ -74,8 +75,9 @@ class Command(BaseCommand):
             waiting = []
             try:
                 self._converse(client, agents[0])
-                for _round in range(options["rounds"]):
+                for number in range(options["rounds"]):
                     waiting += list(self._play(client, agents, options["pause"]))
+                    self._search(client, agents, number)
                 self._follow(client, waiting, options["patience"])
             except httpx.HTTPError as exc:
                 raise CommandError(f"no answer from {options['url']}: {exc}") from exc
@@ -108,6 +110,12 @@ class Command(BaseCommand):
                 _, calls = shown.converse(client, model, form, "demo", "What do the notes say?", agent=agent)
                 for call in calls:
                     self._say(f"{agent:<12} {call['tool']:<14} {call['status']:<52} a model asks for it ({form})")
+
+    def _search(self, client: httpx.Client, agents: list[str], number: int) -> None:
+        """Have each agent bring tools of its own, more than it wants to send, and find them by searching."""
+        for agent in agents:
+            for what, became in demo_run(client, agent, number):
+                self._say(f"{agent:<12} {what:<14} {became:<52} a run with tool search")
 
     def _follow(self, client: httpx.Client, waiting: list[str], patience_s: float) -> None:
         """Wait for people; what is still open then stays open and keeps its deadline."""
