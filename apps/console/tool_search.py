@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from apps.audit.selectors import calls_by_id
 from apps.console.calls import STATUSES, StatusKind
+from apps.firewall.runtime.bridge import CLIENT
 from apps.gateway.tool_runs.measuring import DEPTHS, Measured, labels_measured, shipped_measured
 from apps.policies.selectors import live_snapshot
 from apps.runs.figures import NEVER, RANKS, Figures, run_figures
@@ -224,11 +225,16 @@ class ShownCall:
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """A tool that was called after a search had found it, and whether the query is known to mean it."""
+    """A tool that was called after a search had found it, and whether the query is known to mean it.
+
+    Args:
+        is_live: it may be labelled; tools that a run's caller brings are not.
+    """
 
     name: str
     rank: int | None
     is_labelled: bool
+    is_live: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,6 +256,8 @@ def run_page(run: "ToolRun") -> dict[str, Any]:
     calls = run_calls(run)
     records = calls_by_id([each.call_id for each in calls], since=run.begun_at)
     known = {label.query: frozenset(label.tools) for label in labels_of(run.environment)}
+    live = live_snapshot(run.environment)
+    names = frozenset() if live is None else frozenset(live.tool_names)
     shown = [
         ShownCall(
             each,
@@ -263,16 +271,21 @@ def run_page(run: "ToolRun") -> dict[str, Any]:
         "row": RunRow(run),
         "run": run,
         "sources": sources,
-        "searches": [ShownSearch(each, _followed(each, calls, known)) for each in run_searches(run)],
+        "searches": [ShownSearch(each, _followed(each, calls, known, names)) for each in run_searches(run)],
         "calls": shown,
         "asked": words(MODE_WORDS, run.asked_mode) if run.asked_mode not in ("", "off") else "",
     }
 
 
-def _followed(search: "RunSearch", calls: Iterable["RunCall"], known: Mapping[str, frozenset[str]]) -> list[Followed]:
+def _followed(
+    search: "RunSearch", calls: Iterable["RunCall"], known: Mapping[str, frozenset[str]], live: frozenset[str]
+) -> list[Followed]:
     after = {call.name: call for call in calls if call.query == search.query and call.at >= search.at}
     labelled = known.get(" ".join(search.query.split()), frozenset())
-    return [Followed(name, call.rank, name in labelled) for name, call in after.items()]
+    return [
+        Followed(name, call.rank, name in labelled, name in live and call.source != CLIENT)
+        for name, call in after.items()
+    ]
 
 
 # --- what search is worth ---

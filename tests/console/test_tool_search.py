@@ -234,6 +234,17 @@ def test_one_click_on_a_run_says_that_its_query_means_its_tool(
     assert "This query means this tool" not in after and MARK in after
 
 
+def test_a_tool_that_the_caller_brings_cannot_be_labelled(
+    client_of: ClientOf, admin: Any, published: Any, make_run: MakeRun
+) -> None:
+    run = make_run(searched=[("drive", ["client:driver_find"])], called=[("client:driver_find", "tool_call")])
+
+    page = client_of(admin).get(f"/tool-search/runs/{run.shown_id}/").content.decode()
+
+    assert "driver_find" in page and "was called, found at rank 1." in page
+    assert "This query means this tool" not in page
+
+
 def test_the_click_says_why_a_tool_that_is_gone_cannot_be_meant(
     client_of: ClientOf,
     admin: Any,
