@@ -43,6 +43,11 @@ def test_an_unknown_name_comes_with_what_was_meant(found: Any) -> None:
     )
 
 
+def test_the_tools_of_callers_are_known_by_their_plugin(found: Any) -> None:
+    (finding,) = found({"tools": {"profile": "coding", "alsoAllow": ["client"]}})
+    assert (finding.code, finding.severity) == ("matches_nothing", "info")
+
+
 def test_a_pattern_that_matches_nothing_is_named(found: Any) -> None:
     assert shown(found({"tools": {"deny": ["zzz_*"]}})) == [("matches_nothing", "warning", "tools.deny", "zzz_*")]
 

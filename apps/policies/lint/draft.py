@@ -11,6 +11,7 @@ from apps.firewall.engine.document import write_tool
 from apps.firewall.engine.source import ToolEntry
 from apps.firewall.engine.universe import Universe
 from apps.firewall.engine.warn import server_prefix
+from apps.firewall.runtime.bridge import CLIENT
 from apps.policies.compiler import tool_entries
 from apps.policies.kinds import KINDS
 from apps.policies.places import Places
@@ -77,11 +78,11 @@ class Draft:
 
     @cached_property
     def plugins(self) -> frozenset[str]:
-        """Ids of plugins that are registered or declared, whether they bring tools or not."""
+        """Ids of plugins that are registered or declared, with tools or without, and that of callers' tools."""
         extra = self.policy.extra if self.policy is not None else {}
         declared = _object(_object(extra, "plugins"), "entries")
         registered: Iterable[str] = plugins_of(self.environment).values_list("key", flat=True)
-        return frozenset(key.strip().lower() for key in (*declared, *registered))
+        return frozenset(key.strip().lower() for key in (*declared, *registered, CLIENT))
 
 
 def _object(value: Any, key: str) -> dict[str, Any]:
