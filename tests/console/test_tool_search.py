@@ -7,6 +7,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from apps.console.tool_search_forms import NUMBERS, remarks_of
+from apps.firewall.tools.search.settings import tool_search_problems
 from apps.policies.selectors import document_export, global_policy, live_publication
 from apps.policies.services import kept_update, publish
 from apps.runs.labels import label_add
@@ -459,6 +461,28 @@ def test_what_is_brought_into_its_range_is_said_beside_its_field(
 
     assert block(published)["codeTimeoutMs"] == 99_999
     assert page.count("is brought to") == 2
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"mode": "fast"},
+        {"codeTimeoutMs": 1},
+        {"maxSearchLimit": 51, "searchDefaultLimit": 0},
+        {"searchDefaultLimit": 30, "maxSearchLimit": 20},
+        {"enabled": "yes"},
+        "tools",
+        {"mode": "tools"},
+        True,
+        None,
+    ],
+)
+def test_the_form_remarks_on_what_the_runtime_mends(value: Any) -> None:
+    places = {each["path"] for each in tool_search_problems(value)}
+
+    assert bool(remarks_of(value)) == bool(places)
+    for field, member in {**NUMBERS, "mode": "mode"}.items():
+        assert (field in remarks_of(value)) == (f"tools.toolSearch.{member}" in places)
 
 
 def test_what_the_form_does_not_know_and_what_means_the_same_stay_as_written(
