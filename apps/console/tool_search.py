@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from apps.audit.selectors import calls_by_id
 from apps.console.calls import STATUSES, StatusKind
 from apps.firewall.runtime.bridge import CLIENT
-from apps.gateway.tool_runs.measuring import DEPTHS, Measured, labels_measured, shipped_measured
+from apps.gateway.tool_runs.measuring import ASKED_AT_ONCE, DEPTHS, Measured, labels_measured, shipped_measured
 from apps.policies.selectors import live_snapshot
 from apps.runs.figures import NEVER, RANKS, Figures, run_figures
 from apps.runs.labels import labels_of
@@ -307,7 +307,8 @@ class Worth:
 def quality_page(environment: "Environment") -> dict[str, Any]:
     """Gather recall and reciprocal rank, and the labelled queries of an environment."""
     live = live_snapshot(environment)
-    labels = labels_of(environment)
+    known = labels_of(environment)
+    labels = known[:ASKED_AT_ONCE]
     names = frozenset() if live is None else frozenset(live.tool_names)
     shipped = Worth(_("Shipped with this release"), _("tools and queries of our own"), shipped_measured())
     own = Worth(
@@ -317,6 +318,7 @@ def quality_page(environment: "Environment") -> dict[str, Any]:
         "worths": [shipped, own],
         "depths": DEPTHS,
         "labels": [(label, [(name, name in names) for name in label.tools]) for label in labels],
+        "count": len(known),
+        "more": len(known) - len(labels),
         "has_live": live is not None,
-        "tool_names": sorted(names),
     }

@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from apps.console import tool_search as shown
 from apps.console.tool_search_forms import NUMBERS, remarks_of
 from apps.firewall.tools.search.settings import tool_search_problems
 from apps.policies.selectors import document_export, global_policy, live_publication
@@ -305,6 +306,19 @@ def test_labels_of_tools_that_are_gone_are_marked_and_not_asked(
 
     assert "chip static mono gone" in page
     assert "None of the labelled tools is live." in page
+
+
+def test_of_many_labels_the_newest_are_shown_and_asked(
+    client_of: ClientOf, auditor: Any, published: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        label_add(published, f"query {number}", ["read"], by=None, at=timezone.now())
+    monkeypatch.setattr(shown, "ASKED_AT_ONCE", 2)
+
+    page = client_of(auditor).get("/tool-search/quality/").content.decode()
+
+    assert page.count('<tr id="row-label_') == 2 and "query 2" in page and "query 0" not in page
+    assert "3 labelled queries" in page and "The newest 2 are shown" in page
 
 
 def test_quality_is_measured_before_anything_is_live(client_of: ClientOf, auditor: Any, environment: Any) -> None:

@@ -20,6 +20,8 @@ from apps.gateway.tool_runs.catalogues import RunCatalogue, made_catalogue
 from apps.runs.models import SearchLabel
 
 DEPTHS: Final = (1, 3, 5, 10)
+ASKED_AT_ONCE: Final = 300
+"""Labelled queries that a page or a program has asked, the newest; the command asks all."""
 
 
 @dataclass(frozen=True, slots=True)
