@@ -15,7 +15,6 @@ from apps.console.forms import ConsoleForm
 from apps.console.tool_search import MODE_WORDS
 from apps.firewall.tools.search.settings import (
     BLOCK,
-    CHOSEN_MODES,
     CODE_TIMEOUT_MS,
     DEFAULT_LIMIT,
     MAX_LIMIT,
@@ -171,7 +170,6 @@ def settings_page(environment: "Environment", policy: "GlobalPolicy", value: Any
             "search_default_limit": DEFAULT_LIMIT,
             "max_search_limit": MAX_LIMIT,
         },
-        "known_modes": CHOSEN_MODES,
     }
 
 

@@ -68,7 +68,19 @@ def test_figures_say_what_was_saved_and_found(
     assert '<dd class="v">81 %</dd>' in page
     assert page.count("data-chart=") == page.count('class="plot-table"') == 1
     assert "the catalogue is small" in page and "through tool_call" in page
-    assert "fly to the moon" in page and "/tool-search/quality/?query=fly%20to%20the%20moon#label" in page
+    assert "fly to the moon" in page and "#label" not in page  # an auditor changes nothing
+
+
+def test_a_query_that_found_nothing_leads_to_where_it_is_labelled(
+    client_of: ClientOf, admin: Any, made: ToolRun
+) -> None:
+    browser = client_of(admin)
+
+    page = browser.get("/tool-search/").content.decode()
+
+    assert 'href="/tool-search/quality/?query=fly%20to%20the%20moon#label"' in page
+    form = browser.get("/tool-search/quality/?query=fly%20to%20the%20moon").content.decode()
+    assert 'value="fly to the moon"' in form
 
 
 def test_figures_take_so_many_queries(

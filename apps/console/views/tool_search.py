@@ -31,7 +31,7 @@ from apps.runs.listing import run_agents, runs_page
 def figures(request: ConsoleRequest) -> HttpResponse:
     """What runs of a time were offered, searched and called."""
     page = shown.figures_page(environment_chosen(request), request.GET.get("span", ""), at=timezone.now())
-    return render(request, "console/tool_search/figures.html", page)
+    return render(request, "console/tool_search/figures.html", page | writing(request))
 
 
 @require_safe
