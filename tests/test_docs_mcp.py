@@ -26,7 +26,7 @@ PAGE = (Path(__file__).resolve().parent.parent / "docs" / "mcp-server.md").read_
         f"{joining.WAIT_LIMIT_MS:,} at most",
         f'`_meta."{answers.CALL_KEY}"`',
         f"`{answers.AWAITING}`",
-        *(f"`{each}`" for each in joining.MEMBERS_OF_QUERY),
+        *(f"`{each}`" for each in sorted(joining.MEMBERS_OF_QUERY)),
     ],
 )
 def test_it_states_what_holds(said: str) -> None:

@@ -35,7 +35,7 @@ TOOLS = [
         f"{budgets.BATCH_BYTES} bytes of UTF-8",
         f"{budgets.BATCH_CANDIDATES} candidates together",
         f"has at most {budgets.BATCH_CHARACTERS:,} characters",
-        *(f"`{each}`" for each in (*CONTROL_NAMES, *settings.MEMBERS, *settings.CHOSEN_MODES)),
+        *(f"`{each}`" for each in sorted({*CONTROL_NAMES, *settings.MEMBERS, *settings.CHOSEN_MODES})),
     ],
 )
 def test_it_states_what_holds(said: str) -> None:
