@@ -5,15 +5,15 @@ so the last few answers are kept by the digests of both sides; a digest names it
 """
 
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import TypeVar
 
-from apps.firewall.engine.contexts import ANY_OTHER, Classes, Conversation, Model, SenderClass, speaks_in
+from apps.firewall.engine.blast import contexts_by_agent
+from apps.firewall.engine.contexts import ANY_OTHER, Classes, Conversation, Model, SenderClass
 from apps.firewall.engine.diff import Change, SnapshotDiff, Tools, diff_snapshots
 from apps.firewall.engine.diff_guards import GuardDifference, guard_differences
-from apps.firewall.engine.diff_sides import Where, Who
 from apps.firewall.engine.snapshot import Snapshot, build_snapshot
 from apps.firewall.engine.source import SnapshotSource
 
@@ -134,19 +134,16 @@ def _nothing(like: Snapshot) -> Snapshot:
 
 
 def _summed_up(diff: SnapshotDiff, guards: tuple[GuardDifference, ...]) -> Blast:
-    classes = diff.classes
-    sides = len(classes.agents) * len(classes.models) * len(classes.sandboxed)
-    contexts = sides * len(classes.owners) * len(classes.depths) * _places_told_apart(diff)
+    classes, contexts = diff.classes, diff.contexts
     by_agent = len(diff.changes) > ROWS
-    met = _Met()
-    by_agents = met.contexts(diff.changes)
+    by_agents = contexts_by_agent(diff.changes)
     rows = _agent_rows(diff, by_agents) if by_agent else [_row(change, classes) for change in diff.changes]
     rows.sort(key=lambda row: (-row.contexts, row.agents))
     return Blast(
         contexts=contexts,
         unchanged=contexts - by_agents.total(),
-        lose=_reach([change for change in diff.changes if change.lost], met),
-        gain=_reach([change for change in diff.changes if change.gained], met, gained=True),
+        lose=_reach([change for change in diff.changes if change.lost]),
+        gain=_reach([change for change in diff.changes if change.gained], gained=True),
         rows=tuple(rows[:SHOWN_AGENTS]),
         rows_left=max(0, len(rows) - SHOWN_AGENTS),
         by_agent=by_agent,
@@ -156,62 +153,14 @@ def _summed_up(diff: SnapshotDiff, guards: tuple[GuardDifference, ...]) -> Blast
     )
 
 
-def _places_told_apart(diff: SnapshotDiff) -> int:
-    """Count conversations with the senders who are told apart in each; all others are anybody there."""
-    everywhere = {SenderClass(), *diff.known_everywhere}
-    places = {
-        (conversation, sender)
-        for conversation in diff.classes.conversations
-        for sender in everywhere
-        if speaks_in(sender, conversation)
-    }
-    return len(places | diff.known_there)
-
-
-class _Met:
-    """Counts classes of contexts once, however many changes meet them: places are bits, and met ones a mask."""
-
-    def __init__(self) -> None:
-        self._bits: dict[Where, int] = {}
-        self._masks: dict[int, int] = {}
-
-    def contexts(self, changes: Iterable[Change]) -> Counter[str]:
-        """Count the classes that any of some changes meets, by agent. The changes must outlive this object."""
-        whos: dict[int, tuple[Who, ...]] = {}
-        merged: dict[tuple[int, bool | None, int], int] = defaultdict(int)
-        for change in changes:
-            for box in change.boxes:  # boxes share their members, so an id stands for each
-                whos[id(box.who)] = box.who
-                merged[id(box.who), box.is_owner, box.depth] |= self._mask(box.where)
-        masks: dict[tuple[Who, bool | None, int], int] = defaultdict(int)
-        for (who_id, is_owner, depth), mask in merged.items():
-            for who in whos[who_id]:
-                masks[who, is_owner, depth] |= mask
-        counted: Counter[str] = Counter()
-        for (who, _, _), mask in masks.items():
-            counted[who[0]] += mask.bit_count()
-        return counted
-
-    def _mask(self, where: tuple[Where, ...]) -> int:
-        mask = self._masks.get(id(where))
-        if mask is None:
-            bits = (self._bits.setdefault(place, len(self._bits)) for place in where)
-            mask = self._masks[id(where)] = sum(1 << bit for bit in set(bits))
-        return mask
-
-
-def _size(change: Change) -> int:
-    return sum(len(box.who) * len(box.where) for box in change.boxes)
-
-
-def _reach(changes: Sequence[Change], met: _Met, *, gained: bool = False) -> Reach:
+def _reach(changes: Sequence[Change], *, gained: bool = False) -> Reach:
     agents, groups, tools = set[str](), set[Conversation](), set[str]()
     for change in changes:
         agents.update(change.agents)
         groups.update(change.conversations)
         tools.update(change.gained if gained else change.lost)
     named = {each for each in groups if each.group or each.space}
-    return Reach(met.contexts(changes).total(), tuple(sorted(agents)), len(named), tuple(sorted(tools)))
+    return Reach(contexts_by_agent(changes).total(), tuple(sorted(agents)), len(named), tuple(sorted(tools)))
 
 
 def _agent_rows(diff: SnapshotDiff, contexts: Counter[str]) -> list[Row]:
@@ -237,7 +186,7 @@ def _row(change: Change, classes: Classes) -> Row:
         agents=_unless_all(change.agents, set(classes.agents)),
         gained=change.gained,
         lost=change.lost,
-        contexts=_size(change),
+        contexts=change.classes,
         places=_places(change.conversations, classes.conversations),
         models=_narrowing(_model_names(change.models, classes.models), _model_names(classes.models, classes.models)),
         senders=_narrowing([_sender(each) for each in change.senders], [_sender(each) for each in classes.senders]),
@@ -273,7 +222,8 @@ def _model_names(models: Sequence[Model], known: Sequence[Model]) -> list[str]:
 
 
 def _narrowing(present: Sequence[str], every: Sequence[str]) -> Narrowing | None:
-    missing = [value for value in every if value not in set(present)]
+    there = set(present)
+    missing = [value for value in every if value not in there]
     if not missing:
         return None
     is_except = len(missing) < len(present)

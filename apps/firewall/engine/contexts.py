@@ -104,14 +104,38 @@ def group_session_key(agent: str, channel: str, group_id: str) -> str:
     return f"agent:{agent}:{channel}:group:{group_id}"
 
 
-def classes_of(*snapshots: Snapshot) -> Classes:
-    """Return the classes of one or several snapshots together."""
+class Naming:
+    """Whom rules by sender name; rules with the same keys, which two snapshots mostly have, are read once."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self) -> None:
+        self._known: dict[object, tuple[SenderClass, ...]] = {}
+
+    def classes_in(self, index: SenderIndex[int]) -> tuple[SenderClass, ...]:
+        """Return the classes of senders whom rules name."""
+        keys = index.keys()
+        known = self._known.get(keys)
+        if known is None:
+            known = self._known[keys] = tuple(
+                SenderClass(kind, value, channel) if value else SenderClass() for kind, value, channel in index.names()
+            )
+        return known
+
+
+def classes_of(*snapshots: Snapshot, naming: Naming | None = None) -> Classes:
+    """Return the classes of one or several snapshots together.
+
+    Args:
+        naming: what is known already, and learns more.
+    """
     engines = [snapshot.engine for snapshot in snapshots]
+    naming = naming or Naming()
     return Classes(
         agents=(*sorted({name for engine in engines for name in engine.agents or {}}), ANY_OTHER),
         models=_models(engines),
-        conversations=_conversations(engines),
-        senders=(*sorted({each for engine in engines for each in _senders(engine)}), SenderClass()),
+        conversations=_conversations(engines, naming),
+        senders=(*sorted({each for engine in engines for each in _senders(engine, naming)}), SenderClass()),
         depths=tuple(sorted({0, 1, *(engine.leaf_depth for engine in engines)})),
     )
 
@@ -139,14 +163,14 @@ def speaks_in(sender: SenderClass, conversation: Conversation) -> bool:
 def context_of(context_class: ContextClass) -> CallContext:
     """Return a context of a class."""
     where, who = context_class.conversation, sender_of(context_class.sender, context_class.conversation)
-    agent = _OTHER_AGENT if context_class.agent == ANY_OTHER else context_class.agent
+    agent = agent_of(context_class.agent)
     group = _named(where.group, _OTHER_GROUP)
-    provider, model = context_class.model.provider, context_class.model.model_id
+    provider, model = model_of(context_class.model)
     return CallContext(
         agent_id=agent,
         session_key=group_session_key(agent, where.channel, group) if group else None,
-        provider=_named(provider, _OTHER_PROVIDER),
-        model_id=_named(model, _OTHER_MODEL),
+        provider=provider,
+        model_id=model,
         channel=who.channel,
         account_id=where.account or None,
         group_space=_named(where.space, _OTHER_GROUP),
@@ -158,6 +182,16 @@ def context_of(context_class: ContextClass) -> CallContext:
         sandboxed=context_class.sandboxed,
         subagent_depth=context_class.depth,
     )
+
+
+def agent_of(agent: str) -> str:
+    """Return an agent of a class."""
+    return _OTHER_AGENT if agent == ANY_OTHER else agent
+
+
+def model_of(model: Model) -> tuple[str | None, str | None]:
+    """Return a provider and a model of a class."""
+    return _named(model.provider, _OTHER_PROVIDER), _named(model.model_id, _OTHER_MODEL)
 
 
 def sender_of(sender: SenderClass, conversation: Conversation) -> Sender:
@@ -173,20 +207,14 @@ def _named(value: str, other: str) -> str | None:
     return other if value == ANY_OTHER else value or None
 
 
-def classes_in(index: SenderIndex[int]) -> Iterator[SenderClass]:
-    """Return the classes of senders whom rules name."""
-    for kind, value, channel in index.names():
-        yield SenderClass(kind, value, channel) if value else SenderClass()
-
-
-def named_classes(engine: Engine) -> Iterator[SenderClass]:
+def named_classes(engine: Engine, naming: Naming) -> Iterator[SenderClass]:
     """Return the classes of senders whom owners and the rules of the sender layer name."""
     for owner in engine.owners.senders():
         yield SenderClass("id", owner.id, owner.channel or "") if owner.id else SenderClass()
     indexes = (engine.senders, *(agent.senders for agent in (engine.agents or {}).values()))
     for index in indexes:
         if index is not None:
-            yield from classes_in(index)
+            yield from naming.classes_in(index)
 
 
 def _models(engines: list[Engine]) -> tuple[Model, ...]:
@@ -208,10 +236,10 @@ def _models(engines: list[Engine]) -> tuple[Model, ...]:
     return tuple(sorted(model for model in models if model.provider and model.model_id))
 
 
-def _conversations(engines: list[Engine]) -> tuple[Conversation, ...]:
+def _conversations(engines: list[Engine], naming: Naming) -> tuple[Conversation, ...]:
     found = {Conversation(), Conversation(ANY_OTHER)}
     for engine in engines:
-        found.update(Conversation(sender.channel) for sender in named_classes(engine) if sender.channel)
+        found.update(Conversation(sender.channel) for sender in named_classes(engine, naming) if sender.channel)
         for name, channel in engine.channels.items():
             found.add(Conversation(name))
             for account in ("", *channel.accounts):
@@ -233,17 +261,17 @@ def _in_map(channel: str, account: str, is_space: bool, groups: GroupMap[int]) -
             yield Conversation(channel, account, ANY_OTHER, inner)
 
 
-def _senders(engine: Engine) -> Iterator[SenderClass]:
-    yield from named_classes(engine)
+def _senders(engine: Engine, naming: Naming) -> Iterator[SenderClass]:
+    yield from named_classes(engine, naming)
     for channel in engine.channels.values():
         for maps in (channel.maps, *channel.accounts.values()):
             for groups in maps.values():
-                yield from _senders_in(groups)
+                yield from _senders_in(groups, naming)
 
 
-def _senders_in(groups: GroupMap[int]) -> Iterator[SenderClass]:
+def _senders_in(groups: GroupMap[int], naming: Naming) -> Iterator[SenderClass]:
     for entry in groups.entries.values():
         if entry.senders is not None:
-            yield from classes_in(entry.senders)
+            yield from naming.classes_in(entry.senders)
         if entry.channels is not None:
-            yield from _senders_in(entry.channels)
+            yield from _senders_in(entry.channels, naming)

@@ -52,3 +52,12 @@ def answer_in(engine: Engine, chains: Chains, sender: Sender) -> GroupBlock | No
                 return block, (path, place.dotted, "tools")
             return block, (path, place.dotted, "toolsBySender", key)
     return None
+
+
+def block_in(engine: Engine, chains: Chains, sender: Sender) -> int | None:
+    """Return the position of the block that holds for a sender; the short form of `answer_in`."""
+    for _, chain in chains:
+        found = find_in_chain(chain, sender)
+        if found is not None and engine.blocks[found[0]] is not None:
+            return found[0]
+    return None

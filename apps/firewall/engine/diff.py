@@ -1,71 +1,90 @@
 """What changes for whom between two snapshots, over all classes of contexts.
 
 A verdict is an AND of masks, one of the agent's side (agent, model, sandbox), one each of sender, depth and
-conversation. The diff therefore never walks through all contexts: it counts the distinct masks of every side and
-combines those. Conversations with thousands of rules cost one look-up each.
+conversation. The diff therefore never walks through all contexts: for each tool it combines the columns of every side,
+which say in one integer who or where has it. Conversations with thousands of rules cost one look-up each.
 """
 
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cached_property
+from typing import TypeAlias
 
-from apps.firewall.engine.contexts import Classes, Conversation, Model, SenderClass, classes_of
-from apps.firewall.engine.diff_sides import AgentSide, Flavors, Pair, Sides, Where, Who
+from apps.firewall.engine.columns import Numbered, numbers_of
+from apps.firewall.engine.contexts import Classes, Conversation, Model, Naming, SenderClass, classes_of
+from apps.firewall.engine.diff_boxes import Box, Frame, conversations_of, senders_of
+from apps.firewall.engine.diff_places import Where
+from apps.firewall.engine.diff_sides import Flavors, Kind, Pairs, Sides, Who
 from apps.firewall.engine.snapshot import Snapshot
 
-Tools = tuple[str, ...]
-Meets = tuple[bool, bool, bool]
-"""Whether the agent had the tool, whether it has it, and whether that is a gain in a place."""
+Tools: TypeAlias = tuple[str, ...]
+Spoken: TypeAlias = tuple[int, int, int]
+"""The groups of speakers whom a tool passes in both snapshots, in the old one only, in the new one only."""
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
-    """Classes that change alike: each of `who` in each of `where`, with this owner's state and depth.
-
-    Attributes:
-        who: agent, model, sandboxed.
-        where: conversation, sender.
-    """
-
-    who: tuple[Who, ...]
-    where: tuple[Where, ...]
-    is_owner: bool | None
-    depth: int
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Change:
     """Tools that the same classes gain, or that the same classes lose, and everybody whom it meets.
 
     Attributes:
         gained, lost: names of tools, sorted; one of the two is empty.
-        boxes: exactly who is met; the other members say with which agents, models and so on this happens at all. Any
-            of them may hold `*`, any other.
+        boxes: exactly who is met, nobody twice; the other members say with which agents, models and so on this
+            happens at all. Any of them may hold `*`, any other.
+        classes: how many classes of contexts are met.
     """
 
     gained: Tools
     lost: Tools
-    agents: tuple[str, ...]
-    models: tuple[Model, ...]
-    conversations: tuple[Conversation, ...]
-    senders: tuple[SenderClass, ...]
-    owners: tuple[bool | None, ...]
-    sandboxed: tuple[bool, ...]
-    depths: tuple[int, ...]
     boxes: tuple[Box, ...]
+    classes: int
+
+    @cached_property
+    def agents(self) -> tuple[str, ...]:
+        return tuple(sorted({agent for agent, _, _ in self._whos}))
+
+    @cached_property
+    def models(self) -> tuple[Model, ...]:
+        return tuple(sorted({model for _, model, _ in self._whos}))
+
+    @cached_property
+    def sandboxed(self) -> tuple[bool, ...]:
+        return tuple(sorted({sandboxed for _, _, sandboxed in self._whos}))
+
+    @cached_property
+    def conversations(self) -> tuple[Conversation, ...]:
+        return conversations_of(self.boxes)
+
+    @cached_property
+    def senders(self) -> tuple[SenderClass, ...]:
+        return senders_of(self.boxes)
+
+    @cached_property
+    def owners(self) -> tuple[bool | None, ...]:
+        return tuple(sorted({is_owner for box in self.boxes for is_owner, _ in box.states}, key=str))
+
+    @cached_property
+    def depths(self) -> tuple[int, ...]:
+        return tuple(sorted({depth for box in self.boxes for _, depth in box.states}))
+
+    @cached_property
+    def _whos(self) -> list[Who]:
+        met = 0
+        for box in self.boxes:
+            met |= box.whos
+        return [self.boxes[0].frame.whos[number] for number in numbers_of(met)]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SnapshotDiff:
     """The difference between two snapshots.
 
     Attributes:
-        changes: those that meet most agents and conversations first.
+        changes: those that meet most classes of contexts first.
         tools_added, tools_removed: tools that only one of the snapshots has.
         classes: the dimensions over which was compared, so that "all agents" can be told from "3 agents".
-        known_everywhere, known_there: senders who are told apart, in every conversation or in one; where a sender is
-            not, what is said of anybody, `*`, holds for them.
+        known_everywhere: senders who are told apart in every conversation, beside those told apart in one; where a
+            sender is not, what is said of anybody, `*`, holds for them.
     """
 
     changes: tuple[Change, ...]
@@ -73,7 +92,22 @@ class SnapshotDiff:
     tools_removed: Tools
     classes: Classes
     known_everywhere: frozenset[SenderClass]
-    known_there: frozenset[Where]
+    frame: Frame
+
+    @cached_property
+    def known_there(self) -> frozenset[Where]:
+        """Conversations with the senders whom their rules name."""
+        return frozenset(self.frame.voices)
+
+    @property
+    def places(self) -> int:
+        """How many conversations there are, each counted with everybody who is told apart there."""
+        return self.frame.count(*self.frame.everywhere())
+
+    @property
+    def contexts(self) -> int:
+        """How many classes of contexts were compared, each told apart from all others."""
+        return len(self.frame.whos) * self.places * len(self.classes.owners) * len(self.classes.depths)
 
     def tells_apart(self, conversation: Conversation, sender: SenderClass) -> bool:
         """Say whether a sender is more than anybody in a conversation."""
@@ -87,120 +121,138 @@ class SnapshotDiff:
 
 def diff_snapshots(old: Snapshot, new: Snapshot) -> SnapshotDiff:
     """Compare two snapshots over all classes of contexts."""
-    classes = classes_of(old, new)
-    sides = Sides(old.engine, new.engine, classes)
-    alike: dict[frozenset[_Spot], list[tuple[bool, str]]] = defaultdict(list)
-    for (tool, is_gain), spots in _spots(sides).items():
-        alike[frozenset(spots)].append((is_gain, tool))
-    makers = _Makers(sides)
+    naming = Naming()
+    classes = classes_of(old, new, naming=naming)
+    sides = Sides(old.engine, new.engine, classes, naming)
+    frame = Frame(sides)
+    alike: dict[frozenset[Box], list[tuple[bool, str]]] = defaultdict(list)
+    for (tool, is_gain), boxes in _Combining(sides, frame).boxes().items():
+        alike[frozenset(boxes)].append((is_gain, tool))
     changes = [
-        makers.change(tuple(tool for gain, tool in tools if gain is is_gain), is_gain, spots)
-        for spots, tools in alike.items()
+        _change(tuple(sorted(tool for gain, tool in tools if gain is is_gain)), is_gain, boxes)
+        for boxes, tools in alike.items()
         for is_gain in sorted({gain for gain, _ in tools})
     ]
-    changes.sort(key=lambda change: (-len(change.agents) * len(change.conversations), change.lost, change.gained))
-    known_everywhere, known_there = sides.told_apart()
+    changes.sort(key=lambda change: (-change.classes, change.lost, change.gained))
     before, after = set(old.tool_names), set(new.tool_names)
     return SnapshotDiff(
         changes=tuple(changes),
         tools_added=tuple(sorted(after - before)),
         tools_removed=tuple(sorted(before - after)),
         classes=classes,
-        known_everywhere=known_everywhere,
-        known_there=known_there,
+        known_everywhere=sides.apart,
+        frame=frame,
     )
 
 
-class _Spot(NamedTuple):
-    """Groups of agents and groups of places, by number, so that equal ones are found without comparing members."""
-
-    agents: tuple[int, ...]
-    places: tuple[int, ...]
-    is_owner: bool | None
-    depth: int
+def _change(tools: Tools, is_gain: bool, boxes: frozenset[Box]) -> Change:
+    """Return one change; its boxes stand in a fixed order."""
+    ordered = sorted(boxes, key=lambda box: (box.whos, box.groups, box.silent, box.voices, str(box.states)))
+    return Change(tools if is_gain else (), () if is_gain else tools, tuple(ordered), sum(box.size for box in boxes))
 
 
-def _spots(sides: Sides) -> dict[tuple[str, bool], list[_Spot]]:
-    """Find for every tool where it is gained and where it is lost."""
-    found: dict[tuple[str, bool], list[_Spot]] = defaultdict(list)
-    for speaker in sides.speakers:
-        by_tool: dict[tuple[Flavors, int], dict[Meets, tuple[int, ...]]] = {}
-        for is_owner in sides.classes.owners:
-            by_flavors: dict[Flavors, list[AgentSide]] = defaultdict(list)
-            for side in sides.agent_sides(speaker, is_owner):
-                by_flavors[side.flavors].append(side)
-            for flavors, agents in by_flavors.items():
-                for bit, tool in sides.tools():
-                    if (flavors, bit) not in by_tool:
-                        by_tool[flavors, bit] = _places_of_tool(sides.places(speaker, flavors), bit)
-                    for is_gain, spot in _of_tool(sides, flavors, agents, by_tool[flavors, bit], bit, is_owner):
-                        found[tool, is_gain].append(spot)
-    return found
+class _Combining:
+    """Combines who may have each tool with where it may be had, in the old and in the new snapshot."""
 
-
-def _places_of_tool(places: list[tuple[Pair, int]], bit: int) -> dict[Meets, tuple[int, ...]]:
-    """Return the places where a tool is lost or gained, by whether the agent had and has it."""
-    found: dict[Meets, list[int]] = defaultdict(list)
-    for (old, new), number in places:
-        for had, has in ((True, True), (True, False), (False, True)):
-            was, will = had and bool(old & bit), has and bool(new & bit)
-            if was is not will:
-                found[had, has, will].append(number)
-    return {meets: tuple(numbers) for meets, numbers in found.items()}
-
-
-def _of_tool(
-    sides: Sides,
-    flavors: Flavors,
-    agents: list[AgentSide],
-    places: dict[Meets, tuple[int, ...]],
-    bit: int,
-    is_owner: bool | None,
-) -> Iterator[tuple[bool, _Spot]]:
-    """Combine who may have one tool with where it may be had, in the old and in the new snapshot."""
-    who: dict[tuple[bool, bool], list[int]] = defaultdict(list)
-    for side in agents:
-        who[bool(side.pair[0] & bit), bool(side.pair[1] & bit)].append(side.number)
-    for depth in sides.classes.depths:
-        old_depth, new_depth = sides.depth_pair(flavors, depth)
-        for (had, has), numbers in who.items():
-            for is_gain in (False, True):
-                meant = places.get((had and bool(old_depth & bit), has and bool(new_depth & bit), is_gain))
-                if meant is not None:
-                    yield is_gain, _Spot(tuple(numbers), meant, is_owner, depth)
-
-
-class _Makers:
-    """Makes changes of spots; equal agents and equal places are written out once."""
-
-    def __init__(self, sides: Sides) -> None:
+    def __init__(self, sides: Sides, frame: Frame) -> None:
         self._sides = sides
-        self._who: dict[tuple[int, ...], tuple[Who, ...]] = {}
-        self._where: dict[tuple[int, ...], tuple[Where, ...]] = {}
+        self._frame = frame
+        self._tools = range(len(sides.project.numbers))
+        self._places: dict[Flavors, tuple[Pairs, Pairs]] = {}
+        self._counts: dict[tuple[int, int, int], int] = {}
 
-    def change(self, tools: Tools, is_gain: bool, spots: frozenset[_Spot]) -> Change:
-        """Return one change; its boxes stand in a fixed order."""
-        boxes = [self._box(spot) for spot in sorted(spots, key=repr)]
-        whos = {id(box.who): box.who for box in boxes}.values()  # boxes share them: each is looked through once
-        wheres = {id(box.where): box.where for box in boxes}.values()
-        who = {each for some in whos for each in some}
-        where = {each for some in wheres for each in some}
-        return Change(
-            gained=tuple(sorted(tools)) if is_gain else (),
-            lost=() if is_gain else tuple(sorted(tools)),
-            agents=tuple(sorted({agent for agent, _, _ in who})),
-            models=tuple(sorted({model for _, model, _ in who})),
-            conversations=tuple(sorted({conversation for conversation, _ in where})),
-            senders=tuple(sorted({sender for _, sender in where})),
-            owners=tuple(sorted({box.is_owner for box in boxes}, key=str)),
-            sandboxed=tuple(sorted({sandboxed for _, _, sandboxed in who})),
-            depths=tuple(sorted({box.depth for box in boxes})),
-            boxes=tuple(boxes),
-        )
+    def boxes(self) -> dict[tuple[str, bool], list[Box]]:
+        """Find for every tool where it is gained and where it is lost."""
+        found: dict[tuple[str, bool], list[Box]] = defaultdict(list)
+        if not self._tools:
+            return found
+        touched = self._sides.touched
+        used = {state.table for bearing in self._sides.bearings for state in bearing.states}
+        for number in sorted(used):
+            table = self._sides.tables[number]
+            who = table.columns(self._sides.project)
+            members = table.members()
+            for kinds in self._alike(number):
+                whos = sum(members[kind] for kind in kinds)  # they share no member
+                spoken = self._spoken(number, kinds[0])
+                for tool in self._tools:
+                    for is_gain, box in self._of_tool(
+                        tool, (who[0][tool] & whos, who[1][tool] & whos), kinds[0].flavors, spoken[tool]
+                    ):
+                        found[touched[tool], is_gain].append(box)
+        return found
 
-    def _box(self, spot: _Spot) -> Box:
-        if spot.agents not in self._who:
-            self._who[spot.agents] = tuple(each for number in spot.agents for each in self._sides.who(number))
-        if spot.places not in self._where:
-            self._where[spot.places] = tuple(each for number in spot.places for each in self._sides.where(number))
-        return Box(self._who[spot.agents], self._where[spot.places], spot.is_owner, spot.depth)
+    def _alike(self, table: int) -> list[list[Kind]]:
+        """Put the kinds of agents together who meet every speaker alike."""
+        found: dict[object, list[Kind]] = defaultdict(list)
+        for kind in self._sides.tables[table].any_of:
+            met = tuple(
+                dict(state.rules)[kind] if state.table == table else None
+                for bearing in self._sides.bearings
+                for state in bearing.states
+            )
+            found[kind.flavors, met].append(kind)
+        return list(found.values())
+
+    def _spoken(self, table: int, kind: Kind) -> list[dict[Spoken, list[tuple[bool | None, int]]]]:
+        """Find for every tool which speakers it passes, and in which states these are the same."""
+        found: list[dict[Spoken, list[tuple[bool | None, int]]]] = [defaultdict(list) for _ in self._tools]
+        numbers = self._sides.project.numbers
+        for place, is_owner in enumerate(self._sides.classes.owners):
+            old, new = self._passing(table, kind, place)
+            for depth in self._sides.classes.depths:
+                was, now = self._sides.depth_pair(kind.flavors, depth)
+                for tool, number in enumerate(numbers):
+                    before = old[tool] if was >> number & 1 else 0
+                    after = new[tool] if now >> number & 1 else 0
+                    if before or after:
+                        found[tool][before & after, before & ~after, after & ~before].append((is_owner, depth))
+        return found
+
+    def _passing(self, table: int, kind: Kind, owner: int) -> Pairs:
+        old, new = Numbered(), Numbered()
+        for bearing in self._sides.bearings:
+            state = bearing.states[owner]
+            was, now = dict(state.rules)[kind] if state.table == table else (0, 0)
+            old.add(self._sides.project.row(was))
+            new.add(self._sides.project.row(now))
+        return old.columns(), new.columns()
+
+    def _of_tool(
+        self,
+        tool: int,
+        who: tuple[int, int],
+        flavors: Flavors,
+        spoken: dict[Spoken, list[tuple[bool | None, int]]],
+    ) -> Iterator[tuple[bool, Box]]:
+        """Combine one tool's columns: gains and losses."""
+        if not who[0] and not who[1]:
+            return
+        if flavors not in self._places:
+            self._places[flavors] = self._sides.place_columns(flavors)
+        silent, voices = self._places[flavors]
+        before, after = (silent[0][tool], voices[0][tool]), (silent[1][tool], voices[1][tool])
+        gone = (before[0] & ~after[0], before[1] & ~after[1])
+        come = (after[0] & ~before[0], after[1] & ~before[1])
+        both, old, new = who[0] & who[1], who[0] & ~who[1], who[1] & ~who[0]
+        for (kept, dropped, added), states in spoken.items():
+            for is_gain, whos, groups, places in (
+                (False, both, kept, gone),
+                (False, both, dropped, before),
+                (False, old, kept | dropped, before),
+                (True, both, kept, come),
+                (True, both, added, after),
+                (True, new, kept | added, after),
+            ):
+                box = self._box(whos, groups, places, tuple(states)) if whos and groups else None
+                if box is not None:
+                    yield is_gain, box
+
+    def _box(
+        self, whos: int, groups: int, places: tuple[int, int], states: tuple[tuple[bool | None, int], ...]
+    ) -> Box | None:
+        silent, voices = self._frame.allowed(groups)
+        where = (groups, places[0] & silent, places[1] & voices)
+        if where not in self._counts:
+            self._counts[where] = self._frame.count(*where)
+        return Box(self._frame, whos, *where, states) if self._counts[where] else None

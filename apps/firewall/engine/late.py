@@ -76,11 +76,11 @@ def finish_resolution(engine: Engine, resolution: Resolution, given: Given | Non
         _apply_brought(engine, resolution, stages.brought)
 
 
-def apply_sandbox(engine: Engine, resolution: Resolution) -> None:
-    """Take what the sandbox's layer removes from the mask of an open resolution, and apply nothing else."""
-    opening, state = resolution.opening, State(resolution.context.sandboxed, is_stranger=False, role=None)
+def sandbox_mask(engine: Engine, opening: Opening) -> int:
+    """Return what the sandbox's layer lets pass in a sandboxed session of an opening."""
+    state = State(True, is_stranger=False, role=None)
     standing = opening.later.get(state) or _keep_standing(engine, opening, state)
-    resolution.mask &= standing.mask
+    return standing.mask
 
 
 # --- who speaks ---

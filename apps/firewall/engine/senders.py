@@ -87,6 +87,11 @@ class SenderIndex(Generic[P]):
         typed = len(self._by_id) + len(self._by_e164) + len(self._by_username) + len(self._by_name)
         return typed + len(self._by_channel) + (self.everyone is not None)
 
+    def keys(self) -> tuple[tuple[object, ...], ...]:
+        """Return what the rules are found by: indexes with the same keys name the same senders."""
+        tables = (self._by_channel, self._by_id, self._by_e164, self._by_username, self._by_name)
+        return tuple(tuple(table) for table in tables)
+
     def names(self) -> Iterator[tuple[str, str, str]]:
         """Return whom every rule but the fallback names, as senders are named: kind, value, and the one channel."""
         yield from (("id", fold(value), channel) for channel, value in self._by_channel)

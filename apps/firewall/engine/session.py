@@ -56,9 +56,11 @@ def read_session(
     if dialect.caller_group_unchecked and named.group_ids and trim(group_id or "") not in named.group_ids:
         claimed, dropped = None, trim(group_id or "") or None
     place = channel if named.channel is None else None
-    conversation = conversation_of(
-        dialect, Caller(session_key=session_key, spawned_by=spawned_by, group_id=claimed, channel=place)
-    )
+    conversation = named  # what the keys say, unless the caller adds something
+    if claimed is not None or place is not None:
+        conversation = conversation_of(
+            dialect, Caller(session_key=session_key, spawned_by=spawned_by, group_id=claimed, channel=place)
+        )
     return Session(
         agent,
         subagent_depth(dialect, session_key),

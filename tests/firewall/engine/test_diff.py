@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from dataclasses import replace
+from itertools import product
 from random import Random
 
 import pytest
@@ -33,8 +34,8 @@ def _said(diff: SnapshotDiff) -> dict[ContextClass, Answer]:
     for change in diff.changes:
         for box in change.boxes:
             for agent, model, sandboxed in box.who:
-                for conversation, sender in box.where:
-                    asked = ContextClass(agent, model, conversation, sender, box.is_owner, sandboxed, box.depth)
+                for (conversation, sender), (is_owner, depth) in product(box.where, box.states):
+                    asked = ContextClass(agent, model, conversation, sender, is_owner, sandboxed, depth)
                     gained[asked].extend(change.gained)
                     lost[asked].extend(change.lost)
     return {asked: (tuple(sorted(gained[asked])), tuple(sorted(lost[asked]))) for asked in gained}
@@ -60,8 +61,9 @@ def _compare_with_brute_force(source: SnapshotSource, changed: SnapshotSource, c
 def test_it_equals_brute_force(
     source: SnapshotSource, other: SnapshotSource, mostly_equal: bool, chance: Random
 ) -> None:
-    changed = replace(source, policy=other.policy, channels=other.channels) if mostly_equal else other
-    _compare_with_brute_force(source, replace(changed, dialect=source.dialect), chance)
+    mostly = replace(source, policy=other.policy, channels=other.channels, dialect=other.dialect)
+    changed = mostly if mostly_equal else other
+    _compare_with_brute_force(source, changed, chance)
 
 
 def _environment(bot: Policy | None = None, group: Policy | None = None) -> Snapshot:
