@@ -13,7 +13,9 @@ from apps.firewall.engine.universe import Universe
 from apps.firewall.engine.warn import server_prefix
 from apps.firewall.runtime.bridge import CLIENT
 from apps.policies.compiler import tool_entries
-from apps.policies.kinds import KINDS
+from apps.policies.document.findings import show_path
+from apps.policies.kinds import KINDS, kind_of
+from apps.policies.lint.findings import LintFinding, LintSeverity
 from apps.policies.places import Places
 from apps.registry.models import Environment
 from apps.registry.selectors import plugins_of
@@ -41,6 +43,21 @@ class Draft:
         for record in self.records(kind):
             found[tuple(getattr(record, parent) for parent in parents)].append(record)
         return found
+
+    def finding(
+        self,
+        record: Any,
+        code: str,
+        member: str,
+        message: str,
+        entry: str = "",
+        severity: LintSeverity = "warning",
+        *,
+        suggestion: str = "",
+    ) -> LintFinding:
+        """Make a finding about a member of a record; an empty member means the record as a whole."""
+        path = ".".join(filter(None, (show_path(self.places.of(record)), member)))
+        return LintFinding(code, severity, path, record.pk, kind_of(record), entry, message, suggestion)
 
     @cached_property
     def policy(self) -> Any:

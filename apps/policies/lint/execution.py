@@ -26,6 +26,11 @@ MESSAGES: Final[Mapping[str, Promise]] = {
     "fallback_runs": _("commands that nobody answers for run, as far as `security` lets them"),
     "elevated_anybody": _("everybody on `%(entry)s` may have commands elevated"),
     "elevated_never": _("no list of every agent names `%(entry)s`, so nobody there is elevated"),
+    "elevated_nobody": _("elevated commands are switched on, and `allowFrom` names nobody: list who may have them"),
+    "exec_unasked": _("every command runs, and nobody is asked: choose the mode `ask` or `allowlist`"),
+    "allowlist_empty": _(
+        "the allowlist of the approvals has no entry: every command but safe bins is refused; add patterns, or ask"
+    ),
     "elevated_full": _("elevated commands of listed senders run unasked where settings are full and off"),
 }
 
@@ -41,21 +46,35 @@ def command_findings(draft: Draft) -> Iterator[LintFinding]:
                 yield _finding(draft, record, f"safe_bin_{trouble}", "safeBins", entry)
         if record.host == "node":
             yield _finding(draft, record, "host_node", "host")
+        yield from _asked(draft, record)
     for record in (*draft.records("approvals"), *draft.records("approvals_agent")):
         if record.ask_fallback == "full":
             yield _finding(draft, record, "fallback_runs", "askFallback")
     yield from _elevated(draft)
 
 
+def _asked(draft: Draft, record: Any) -> Iterator[LintFinding]:
+    """Find commands that all run unasked, and allowlists that let none pass."""
+    member = "mode" if record.mode else "security"
+    if record.mode == "full" or (record.security == "full" and record.ask == "off"):
+        yield _finding(draft, record, "exec_unasked", member)
+    strict = record.mode == "allowlist" or (record.security == "allowlist" and record.ask == "off")
+    if strict and not record.safe_bins and not draft.records("allowlist"):
+        yield _finding(draft, record, "allowlist_empty", member)
+
+
 def _elevated(draft: Draft) -> Iterator[LintFinding]:
     policy = draft.policy
     listed = _listed(policy)
     for record in (*([policy] if policy is not None else ()), *draft.records("agent")):
+        member = "elevated.allowFrom" if record is policy else "tools.elevated.allowFrom"
         for provider, senders in _listed(record).items():
             if ANYBODY in senders:
-                yield _finding(draft, record, "elevated_anybody", "tools.elevated.allowFrom", provider)
+                yield _finding(draft, record, "elevated_anybody", member, provider)
             if record is not policy and senders and not listed.get(provider):
-                yield _finding(draft, record, "elevated_never", "tools.elevated.allowFrom", provider)
+                yield _finding(draft, record, "elevated_never", member, provider)
+    if policy is not None and policy.elevated_enabled and not any(listed.values()):
+        yield _finding(draft, policy, "elevated_nobody", "elevated.allowFrom")
     if policy is not None and policy.elevated_default == "full" and policy.elevated_enabled is not False and listed:
         yield _finding(draft, policy, "elevated_full", "agents.defaults.elevatedDefault")
 

@@ -5,11 +5,13 @@ from typing import Any
 
 from apps.policies.document.findings import show_path
 from apps.policies.kinds import kind_of
+from apps.policies.lint.addresses import address_findings
 from apps.policies.lint.commands import allowlist_remarks
 from apps.policies.lint.draft import Draft
 from apps.policies.lint.execution import command_findings
 from apps.policies.lint.findings import LintFinding
 from apps.policies.lint.guards import guard_remarks
+from apps.policies.lint.layers import layer_findings
 from apps.policies.lint.names import BLOCKS_OF, NameReview
 from apps.policies.lint.reach import Remark, unreached
 from apps.policies.lint.scopes import draft_remarks
@@ -29,6 +31,8 @@ def lint(environment: Environment) -> list[LintFinding]:
         *_placed(draft, unreached(draft)),
         *_placed(draft, allowlist_remarks(draft)),
         *command_findings(draft),
+        *layer_findings(draft),
+        *address_findings(draft),
         *_placed(draft, guard_remarks(draft)),
     ]
     return sorted(found, key=lambda finding: _ORDER[finding.severity])
@@ -44,8 +48,9 @@ def lint_record(record: PolicyRecord) -> list[LintFinding]:
         *guard_remarks(draft),
     )
     own = [remark for remark in remarks if remark[0] is not None and remark[0].pk == record.pk]
-    commands = (finding for finding in command_findings(draft) if finding.record == record.pk)
-    return [*_name_findings(draft, [record]), *_placed(draft, own), *commands]
+    found = (*command_findings(draft), *layer_findings(draft), *address_findings(draft))
+    placed = (finding for finding in found if finding.record == record.pk)
+    return [*_name_findings(draft, [record]), *_placed(draft, own), *placed]
 
 
 def blocking_findings(environment: Environment) -> list[LintFinding]:

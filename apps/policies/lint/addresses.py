@@ -1,0 +1,105 @@
+"""Keys that nobody and nothing has: senders, groups and providers."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from django.utils.translation import gettext as _
+
+from apps.firewall.engine.names import fold
+from apps.policies.lint.draft import Draft
+from apps.policies.lint.findings import LintFinding
+from apps.policies.models.channels import GroupKind
+
+MISNAMED: Final[Mapping[str, str]] = {
+    "user": "username",
+    "handle": "username",
+    "nick": "username",
+    "phone": "e164",
+    "tel": "e164",
+    "mobile": "e164",
+    "userid": "id",
+}
+GROUP_KEYS: Final[Mapping[str, tuple[re.Pattern[str], str]]] = {
+    "telegram": (re.compile(r"\*|-?\d+(:topic:\d+)?"), "-1001234567890"),
+    "whatsapp": (re.compile(r"\*|[\d-]+@g\.us"), "120363000000000000@g.us"),
+}
+_PHONE: Final = re.compile(r"\+\d{6,15}")
+
+
+def address_findings(draft: Draft) -> Iterator[LintFinding]:
+    """Find keys of rules that never match anything."""
+    for rule in draft.records("sender"):
+        meant = _sender_meant(rule.key)
+        if meant:
+            message = _("`%(key)s` is compared with ids only, so its sender falls through to `*`: write `%(meant)s`")
+            values = {"key": rule.key, "meant": meant}
+            yield draft.finding(rule, "sender_shape", "", message % values, rule.key, suggestion=meant)
+    yield from _groups(draft)
+    yield from _providers(draft)
+
+
+def _sender_meant(key: str) -> str:
+    """Return the key that was probably meant; empty where the key can match as it is."""
+    folded = fold(key)
+    kind, colon, value = folded.partition(":")
+    value = value.strip()
+    if not colon:
+        if folded.startswith("@") and len(folded) > 1:
+            return f"username:{folded[1:]}"
+        return f"e164:{folded}" if _PHONE.fullmatch(folded) else ""
+    if kind == "e164" and value.isdigit():
+        return f"e164:+{value}"
+    if kind in MISNAMED and value:
+        return f"{MISNAMED[kind]}:{value}"
+    return ""
+
+
+def _groups(draft: Draft) -> Iterator[LintFinding]:
+    channels = {channel.pk: fold(channel.key) for channel in draft.records("channel")}
+    for group in draft.records("group"):
+        shape = GROUP_KEYS.get(channels.get(group.channel_id, ""))
+        if group.kind != GroupKind.GROUPS or group.parent_id is not None or shape is None:
+            continue
+        pattern, example = shape
+        if not pattern.fullmatch(group.key.strip()):
+            message = _("no group of this channel has the key `%(key)s`: its ids look like `%(example)s`")
+            values = {"key": group.key, "example": example}
+            yield draft.finding(group, "group_shape", "", message % values, group.key)
+
+
+def _providers(draft: Draft) -> Iterator[LintFinding]:
+    used = _used_providers(draft)
+    if not used:
+        return
+    for record in draft.records("provider"):
+        provider = fold(record.key).partition("/")[0]
+        if provider and provider not in used:
+            message = _("no agent uses a model of `%(key)s`: the rule waits for one, or its name is misspelt")
+            yield draft.finding(record, "provider_unused", "", message % {"key": record.key}, record.key)
+
+
+def _used_providers(draft: Draft) -> frozenset[str]:
+    """Name the providers whose models the document speaks of; empty where it speaks of none."""
+    extra = draft.policy.extra if draft.policy is not None else {}
+    defaults = _member(_member(extra, "agents"), "defaults")
+    found = {fold(key) for key in _keys(_member(_member(extra, "models"), "providers"))}
+    for place in (defaults, *(agent.extra for agent in draft.records("agent"))):
+        found.update(_providers_of(_member(place, "model")))
+        found.update(fold(key).partition("/")[0] for key in _keys(_member(place, "models")))
+    return frozenset(found - {""})
+
+
+def _providers_of(model: Any) -> Iterator[str]:
+    named = [model] if isinstance(model, str) else [_member(model, "primary"), *(_member(model, "fallbacks") or ())]
+    for name in named:
+        if isinstance(name, str) and "/" in name:
+            yield fold(name).partition("/")[0]
+
+
+def _member(value: Any, key: str) -> Any:
+    return value.get(key) if isinstance(value, dict) else None
+
+
+def _keys(value: Any) -> list[str]:
+    return list(value) if isinstance(value, dict) else []
