@@ -1,13 +1,16 @@
 """The review's remarks in people's words, for lists that are saved and for those being typed."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from apps.firewall.engine.snapshot import Snapshot
 from apps.policies.lint.draft import Draft
+from apps.policies.lint.layers import agent_findings
 from apps.policies.lint.names import NameRemark, NameReview
 
 if TYPE_CHECKING:
@@ -57,6 +60,24 @@ def reviewer(environment: "Environment") -> Callable[[Lists], dict[str, list[Sho
         return found
 
     return remarks
+
+
+def layer_remarks(
+    environment: "Environment", draft: Snapshot, agent: Any, values: Mapping[str, Any]
+) -> dict[str, list[Shown]]:
+    """Review an agent with typed values against its profile and the global lists.
+
+    What concerns the agent as a whole stands at `allow`.
+    """
+    typed = copy(agent)
+    for name in (*FIELDS.values(), "profile"):
+        setattr(typed, name, values.get(name))
+    found: dict[str, list[Shown]] = {field: [] for field in FIELDS.values()}
+    for finding in agent_findings(Draft(environment, draft.engine.universe), typed):
+        member = finding.path.rpartition(".tools.")[2]
+        remark = Shown(finding.severity, finding.message, finding.entry, finding.suggestion)
+        found[FIELDS.get(member, "allow")].append(remark)
+    return found
 
 
 def _shown(remark: NameRemark) -> Shown:

@@ -45,3 +45,33 @@ def test_the_exec_rules_say_it_beside_the_mode(pain: str, client_of: ClientOf, a
 
     _, _, field = page.partition('name="mode"')
     assert SAID[pain] in field.partition("<select")[0]
+
+
+@pytest.mark.parametrize(
+    ("pain", "field", "said"),
+    [
+        ("profile_hides_an_allow", "allow", "the profile leaves out `exec`"),
+        ("deny_above_the_allow", "also_allow", "the global `deny` takes `browser` away"),
+        ("deny_that_is_shadowed", "deny", "the global `deny` has `exec` already"),
+        ("agent_without_any_tool", "allow", "this agent has no tool"),
+    ],
+)
+def test_an_agent_page_says_it_beside_the_list(
+    pain: str, field: str, said: str, client_of: ClientOf, admin: Any, environment: Any
+) -> None:
+    document_import(environment, (FOLDER / f"{pain}.json5").read_text(), by=admin)
+
+    page = client_of(admin).get("/agents/main/").content.decode()
+
+    _, _, remarks = page.partition(f'id="remarks-{field}"')
+    assert said in remarks.partition("</div>")[0]
+
+
+def test_an_agent_being_typed_is_reviewed_before_it_is_saved(client_of: ClientOf, admin: Any, environment: Any) -> None:
+    document_import(environment, '{"agents": {"entries": {"main": {}}}, "tools": {"deny": ["browser"]}}', by=admin)
+
+    typed = {"allow": "browser", "profile": "", "version": "1"}
+    answer = client_of(admin).post("/agents/main/preview/", typed, headers={"HX-Request": "true"})
+
+    assert answer.status_code == 200
+    assert "the global `deny` takes `browser` away" in answer.content.decode()

@@ -1,6 +1,7 @@
 """Agents: the list, one agent's tool policy, its preview."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
@@ -13,6 +14,7 @@ from apps.accounts.access import Permission, may, require
 from apps.console import agents as shown
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.policy_forms import INHERIT, LISTS, AgentForm, PolicyForm
+from apps.console.remarks import layer_remarks
 from apps.console.situations import Situation, choices_of, configured_models
 from apps.console.vocabulary import vocabulary_of
 from apps.firewall.engine.compile import AgentRules
@@ -154,7 +156,7 @@ def _page(request: ConsoleRequest, record: "shown.AgentRecord", values: Mapping[
         "agent_key": record.key,
         "tab": "agent",
         "version": record.version,
-        **_form_parts(environment, draft, values, rules),
+        **_form_parts(environment, draft, record, values, rules),
         "providers": shown.provider_rows(environment, record),
         "rules": exec_rules(draft.exec_settings(record.key), dialect=draft.dialect),
         "changed": shown.fields_changed(record, rules),
@@ -169,13 +171,21 @@ def _page(request: ConsoleRequest, record: "shown.AgentRecord", values: Mapping[
 
 
 def _form_parts(
-    environment: "shown.EnvironmentRecord", draft: Snapshot, values: Mapping[str, Any], rules: AgentRules | None
+    environment: "shown.EnvironmentRecord",
+    draft: Snapshot,
+    record: "shown.AgentRecord",
+    values: Mapping[str, Any],
+    rules: AgentRules | None,
 ) -> dict[str, Any]:
     """What a form shows of its values beside what is live."""
     policy = None if rules is None else rules.policy
     profile_live = None if policy is None else policy.profile
+    across = layer_remarks(environment, draft, record, values)
     return {
-        "fields": shown.list_fields(environment, draft, values, policy, has_live=rules is not None),
+        "fields": [
+            replace(field, remarks=[*field.remarks, *across[field.name]])
+            for field in shown.list_fields(environment, draft, values, policy, has_live=rules is not None)
+        ],
         "profiles": shown.profile_options(environment, known_profiles(environment), values.get("profile")),
         "profile_live": profile_live,
         "profile_changed": rules is not None and profile_live != values.get("profile"),
@@ -195,7 +205,7 @@ def agent_preview(request: ConsoleRequest, key: str) -> HttpResponse:
     situation, mistake = _situation(record, request.POST)
     rules = shown.live_rules(live_snapshot(environment), record.key)
     context = {
-        **_form_parts(environment, draft_snapshot(environment), values, rules),
+        **_form_parts(environment, draft_snapshot(environment), record, values, rules),
         "funnel": shown.preview(environment, record, values, situation),
         "mistake": mistake,
         "situation": situation,

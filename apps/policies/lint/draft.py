@@ -24,8 +24,10 @@ from apps.registry.selectors import plugins_of
 class Draft:
     """Reads each kind of record at its first need, once."""
 
-    def __init__(self, environment: Environment) -> None:
+    def __init__(self, environment: Environment, universe: Universe | None = None) -> None:
+        """Take the offered tools from a compiled draft, where there is one."""
         self.environment = environment
+        self._universe = universe
         self.dialect: Dialect = dialect_named(environment.dialect)
         self.places = Places(environment)
         self._records: dict[str, list[Any]] = {}
@@ -67,7 +69,7 @@ class Draft:
     @cached_property
     def candidates(self) -> Candidates:
         """Every offered tool, and what entries of lists mean among them."""
-        universe = Universe(self.dialect, [write_tool(tool) for tool in self.tools])
+        universe = self._universe or Universe(self.dialect, [write_tool(tool) for tool in self.tools])
         return Candidates(universe, universe.full)
 
     @cached_property

@@ -21,7 +21,7 @@ def layer_findings(draft: Draft) -> Iterator[LintFinding]:
     """Review what the layers of the draft do to each other."""
     if draft.policy is None:
         return
-    layers = _Layers(draft)
+    layers = _Layers(draft, draft.records("agent"))
     yield from layers.emptied()
     yield from layers.hidden_by_profile()
     yield from layers.commands_hidden()
@@ -32,12 +32,23 @@ def layer_findings(draft: Draft) -> Iterator[LintFinding]:
     yield from _subagents(draft)
 
 
+def agent_findings(draft: Draft, agent: Any) -> Iterator[LintFinding]:
+    """Review the lists of one agent, saved or being typed, against its profile and the global policy."""
+    if draft.policy is None:
+        return
+    layers = _Layers(draft, [agent])
+    yield from layers.emptied_one(agent)
+    yield from layers.hidden_entries(agent, layers.of_profile(agent))
+    yield from layers.denied_entries("agent", agent)
+    yield from layers.denied_again(agent)
+
+
 class _Layers:
-    def __init__(self, draft: Draft) -> None:
+    def __init__(self, draft: Draft, agents: Sequence[Any]) -> None:
         self.draft = draft
         self.policy = draft.policy
         self.universe = draft.candidates.universe
-        self.agents = draft.records("agent")
+        self.agents = agents
         self.denied = self.mask(self.policy.deny)
         own = {row.key: Policy(_names(row.allow), _names(row.deny)) for row in draft.records("profile")}
         known = {key: Policy(policy.allow, policy.deny) for key, policy in draft.dialect.profiles.items()}
@@ -68,20 +79,23 @@ class _Layers:
 
     def emptied(self) -> Iterator[LintFinding]:
         """Find lists that deny every tool, and agents that are left without one."""
-        if not self.universe.full:
-            return
-        empty = not self.passing(_own(self.policy))
         for record in (self.policy, *self.agents):
-            if record.deny and self.mask(record.deny) == self.universe.full:
-                message = _("the list denies every tool: nothing that is allowed elsewhere opens one again")
-                yield self.draft.finding(record, "denies_everything", self._member(record, "deny"), message)
-            elif record is not self.policy and not empty and self._is_narrowed_away(record):
-                message = _("this agent has no tool: its profile and lists share none; widen one of them")
-                yield self.draft.finding(record, "no_tool_left", "", message)
+            yield from self.emptied_one(record)
+
+    def emptied_one(self, record: Any) -> Iterator[LintFinding]:
+        """Say whether a record denies every tool, or is left without one by lists that each have some."""
+        full = self.universe.full
+        if full and record.deny and self.mask(record.deny) == full:
+            message = _("the list denies every tool: nothing that is allowed elsewhere opens one again")
+            yield self.draft.finding(record, "denies_everything", self._member(record, "deny"), message)
+        elif full and record is not self.policy and self._is_narrowed_away(record):
+            message = _("this agent has no tool: its profile and lists share none; widen one of them")
+            yield self.draft.finding(record, "no_tool_left", "", message)
 
     def _is_narrowed_away(self, agent: Any) -> bool:
         """Say whether lists that leave tools each leave none together."""
-        return bool(self.passing(_own(agent))) and not self.of_agent(agent)
+        own, shared = self.passing(_own(agent)), self.passing(_own(self.policy))
+        return bool(own and shared) and not self.of_agent(agent)
 
     def hidden_by_profile(self) -> Iterator[LintFinding]:
         """Find entries of allow lists that no profile beside them has: the list only narrows."""
@@ -89,11 +103,11 @@ class _Layers:
         for agent in self.agents:
             of_profile = self.of_profile(agent)
             reached |= of_profile
-            yield from self._hidden(agent, of_profile)
+            yield from self.hidden_entries(agent, of_profile)
         if self.agents:
-            yield from self._hidden(self.policy, reached)
+            yield from self.hidden_entries(self.policy, reached)
 
-    def _hidden(self, record: Any, reached: int) -> Iterator[LintFinding]:
+    def hidden_entries(self, record: Any, reached: int) -> Iterator[LintFinding]:
         for entry in record.allow or ():
             named = self.draft.candidates.entry_mask(entry)
             if named and fold(entry) != ANYTHING and not named & reached:
@@ -120,21 +134,27 @@ class _Layers:
             return
         for kind in ("agent", "provider", "group", "sender"):
             for record in self.draft.records(kind):
-                for member, column in LISTS:
-                    yield from self._denied(record, _block(kind, member), getattr(record, column), self.denied)
+                yield from self.denied_entries(kind, record)
         for agent in self.agents:
-            for entry in agent.deny or ():
-                named = self.draft.candidates.entry_mask(entry)
-                if named and not named & ~self.denied:
-                    message = _("the global `deny` has `%(entry)s` already: this entry changes nothing")
-                    yield self.draft.finding(
-                        agent, "denied_already", "tools.deny", message % {"entry": entry}, entry, "info"
-                    )
+            yield from self.denied_again(agent)
 
-    def _denied(self, record: Any, member: str, names: Names, denied: int) -> Iterator[LintFinding]:
+    def denied_entries(self, kind: str, record: Any) -> Iterator[LintFinding]:
+        """Find entries of a record that the global `deny` takes away."""
+        for member, column in LISTS:
+            yield from self._denied(record, _block(kind, member), getattr(record, column))
+
+    def denied_again(self, agent: Any) -> Iterator[LintFinding]:
+        """Find entries of an agent's `deny` that the global one has."""
+        for entry in agent.deny or ():
+            named = self.draft.candidates.entry_mask(entry)
+            if named and not named & ~self.denied:
+                message = _("the global `deny` has `%(entry)s` already: this entry changes nothing") % {"entry": entry}
+                yield self.draft.finding(agent, "denied_already", "tools.deny", message, entry, "info")
+
+    def _denied(self, record: Any, member: str, names: Names) -> Iterator[LintFinding]:
         for entry in names or ():
             named = self.draft.candidates.entry_mask(entry)
-            if named and not named & ~denied:
+            if named and not named & ~self.denied:
                 message = _("the global `deny` takes `%(entry)s` away: a later list cannot bring it back")
                 yield self.draft.finding(record, "denied_above", member, message % {"entry": entry}, entry)
 
