@@ -12,7 +12,7 @@ AGENTS: Final[dict[str, dict[str, Any]]] = {
     "no_commands": {"profile": "full", "deny": ["group:runtime"], "exec": {"mode": "deny"}},
     "minimal": {"profile": "minimal", "alsoAllow": ["read", "message"]},
     "careful": {"profile": "full", "exec": {"security": "allowlist", "ask": "on-miss"}, "fs": {"workspaceOnly": True}},
-    "unrestricted": {},
+    "boxed": {"profile": "coding", "exec": {"host": "sandbox", "mode": "full"}},
 }
 AUDIENCES: Final[dict[str, dict[str, Any]]] = {
     "alone": {},

@@ -46,7 +46,8 @@ def command_findings(draft: Draft) -> Iterator[LintFinding]:
                 yield _finding(draft, record, f"safe_bin_{trouble}", "safeBins", entry)
         if record.host == "node":
             yield _finding(draft, record, "host_node", "host")
-        yield from _asked(draft, record)
+        if (record.host or (shared.host if shared is not None else None)) != "sandbox":
+            yield from _asked(draft, record)
     for record in (*draft.records("approvals"), *draft.records("approvals_agent")):
         if record.ask_fallback == "full":
             yield _finding(draft, record, "fallback_runs", "askFallback")
