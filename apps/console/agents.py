@@ -125,12 +125,13 @@ def list_fields(
     *,
     has_live: bool,
     prefix: str = "",
+    names: Sequence[str] = ("also_allow", "allow", "deny"),
 ) -> list[ListField]:
-    """Lay the three lists of a block beside what is live, each with its remarks."""
+    """Lay the lists of a block beside what is live, each with its remarks."""
     remarks = reviewer(environment)(values)
     fields = []
-    for name in ("also_allow", "allow", "deny"):
-        names = tuple(values.get(name) or ())
+    for name in names:
+        listed = tuple(values.get(name) or ())
         known = () if live is None else tuple(getattr(live, name) or ())
         fields.append(
             ListField(
@@ -138,10 +139,10 @@ def list_fields(
                 label=label_of(name),
                 note=str(NOTES[name]),
                 hint=str(HINTS.get(name, "")),
-                names=names,
+                names=listed,
                 live=known if has_live else None,
                 remarks=remarks[name],
-                counts={entry: len(tools_meant(draft, entry)) for entry in names},
+                counts={entry: len(tools_meant(draft, entry)) for entry in listed},
             )
         )
     return fields

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from django.db.models import Count, Q
-from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from apps.console.changes import KINDS
+from apps.console.record_pages import record_url
 from apps.console.tool_words import Word, state_word
 from apps.firewall.engine.dialect import DIALECTS, PLUGIN_GROUP
 from apps.policies.references import Reference, references_counted, references_to
@@ -26,6 +26,7 @@ FIELDS: Final[dict[str, Promise]] = {
     "allow": gettext_lazy("allow"),
     "also_allow": gettext_lazy("also allow"),
     "deny": gettext_lazy("deny"),
+    "profile": gettext_lazy("profile"),
     "sandbox_allow": gettext_lazy("sandbox: allow"),
     "sandbox_also_allow": gettext_lazy("sandbox: also allow"),
     "sandbox_deny": gettext_lazy("sandbox: deny"),
@@ -53,7 +54,7 @@ def shown_references(references: Sequence[Reference]) -> list[ReferenceShown]:
     shown = []
     for each in references:
         kind, icon = KINDS.get(each.kind, (each.kind, "list-details"))
-        url = reverse("agent", args=[each.key]) if each.kind == "agent" else ""
+        url = record_url(each.kind, each.record)
         field = str(FIELDS.get(each.field, each.field))
         shown.append(ReferenceShown(str(kind), icon, each.place, field, each.entry, each.field.endswith("deny"), url))
     return shown

@@ -11,6 +11,7 @@ from uuid import UUID
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from apps.console.record_pages import record_url
 from apps.policies.changes import DraftChange
 from apps.policies.document.members import without_places
 
@@ -62,7 +63,7 @@ class FieldChange:
 
 @dataclass(slots=True)
 class RecordChange:
-    """Everything that differs in one record; who and when are those of its last change."""
+    """Everything that differs in one record; who and when are those of its last change. `url` leads to its page."""
 
     record: UUID
     action: str
@@ -71,6 +72,7 @@ class RecordChange:
     place: str
     actor: str
     at: datetime
+    url: str = ""
     fields: list[FieldChange] = field(default_factory=list)
 
     @property
@@ -85,8 +87,9 @@ def records_of(changes: Iterable[DraftChange]) -> list[RecordChange]:
         record = records.get(change.record)
         if record is None:
             kind, icon = KINDS.get(change.kind, (change.kind, "point"))
+            url = "" if change.action == "deleted" else record_url(change.kind, change.record)
             record = RecordChange(
-                change.record, change.action, kind, icon, change.label or change.kind, change.actor, change.at
+                change.record, change.action, kind, icon, change.label or change.kind, change.actor, change.at, url
             )
             records[change.record] = record
         if change.at >= record.at:

@@ -12,6 +12,7 @@ from apps.policies.selectors import exec_settings, provider_policies, record_his
 if TYPE_CHECKING:
     from apps.policies.changes import LogEntry
     from apps.policies.models import Agent
+    from apps.policies.models.base import PolicyRecord
 
 LIMIT = 50
 RULES_LIMIT = 20
@@ -41,13 +42,18 @@ class Change:
 def history_of(record: "Agent") -> list[Change]:
     """List the writes to an agent, its command settings and its rules by provider, the newest first."""
     environment = record.environment
-    entries = [_change("", entry) for entry in record_history(record, limit=LIMIT)]
+    entries = changes_of(record)
     settings = exec_settings(environment, record)
     if settings is not None:
-        entries += [_change("exec", entry) for entry in record_history(settings, limit=LIMIT)]
+        entries += changes_of(settings, "exec")
     for rule in provider_policies(environment, record)[:RULES_LIMIT]:
-        entries += [_change(f"byProvider.{rule.key}", entry) for entry in record_history(rule, limit=LIMIT)]
+        entries += changes_of(rule, f"byProvider.{rule.key}")
     return sorted(entries, key=lambda change: change.at, reverse=True)[:LIMIT]
+
+
+def changes_of(record: "PolicyRecord", place: str = "") -> list[Change]:
+    """List the writes to one record, the newest first; `place` says where it stands below the page's subject."""
+    return [_change(place, entry) for entry in record_history(record, limit=LIMIT)]
 
 
 def _change(place: str, entry: "LogEntry") -> Change:

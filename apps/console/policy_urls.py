@@ -1,9 +1,9 @@
-"""Paths of agents, explorer and draft. An agent's key may hold slashes, so its own page comes last."""
+"""Paths of agents, profiles, explorer and draft. A key may hold slashes, so a record's own page comes last."""
 
 from django.urls import URLPattern, URLResolver, path
 
 from apps.console.guard_urls import guarding
-from apps.console.views import agent_parts, agents, draft, explorer, limits
+from apps.console.views import agent_parts, agents, draft, explorer, limits, profiles, record_pages
 
 policies: list[URLPattern | URLResolver] = [
     path("agents/", agents.agents, name="agents"),
@@ -20,6 +20,13 @@ policies: list[URLPattern | URLResolver] = [
         name="agent-provider-delete",
     ),
     path("agents/<path:key>/", agents.agent, name="agent"),
+    path("profiles/", profiles.profiles, name="profiles"),
+    path("profiles/<path:key>/preview/", profiles.profile_preview, name="profile-preview"),
+    path("profiles/<path:key>/discard/", profiles.profile_discard, name="profile-discard"),
+    path("profiles/<path:key>/delete/", profiles.profile_delete, name="profile-delete"),
+    path("profiles/<path:key>/history/", profiles.profile_history, name="profile-history"),
+    path("profiles/<path:key>/", profiles.profile, name="profile"),
+    path("records/<slug:kind>/<uuid:record_id>/", record_pages.record_page, name="record-page"),
     path("exec-rules/", agent_parts.exec_rules_of_all, name="exec-rules"),
     path("limits/", limits.limits, name="limits"),
     path("limits/new/", limits.limit_new, name="limit-new"),

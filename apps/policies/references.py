@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 from typing import Any, Final
+from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
-from django.db.models import Func, Q, TextField
+from django.db.models import Count, Func, Q, TextField
 
 from apps.policies.document.findings import show_path
 from apps.policies.kinds import kind_of
@@ -18,6 +19,7 @@ from apps.registry.models import Environment
 
 LIMIT: Final = 100
 NAMING: Final[tuple[type[PolicyRecord], ...]] = (GlobalPolicy, Profile, Agent, ProviderPolicy, ChannelGroup, SenderRule)
+PROFILED: Final[tuple[type[PolicyRecord], ...]] = (GlobalPolicy, Agent, ProviderPolicy)
 
 
 class _Lowered(Func):
@@ -33,10 +35,11 @@ class Reference:
 
     Attributes:
         kind: of the record, a key of `apps.policies.kinds.KINDS`; `key` its own name there.
-        place: of the record in its document; `field` the list in it.
+        place: of the record in its document; `field` the list in it, or the member.
         entry: as the list writes it.
     """
 
+    record: UUID
     kind: str
     key: str
     place: str
@@ -67,7 +70,7 @@ def references_to(environment: Environment, words: Collection[str], *, limit: in
         for record in records.order_by("id")[:limit]:
             place = show_path(places.of(record))
             found += [
-                Reference(kind_of(record), str(getattr(record, "key", "")), place, name, entry)
+                Reference(record.pk, kind_of(record), str(getattr(record, "key", "")), place, name, entry)
                 for name in names
                 for entry in getattr(record, name) or ()
                 if entry.lower() in wanted
@@ -85,4 +88,26 @@ def references_counted(environment: Environment) -> dict[str, int]:
             for entries in lists:
                 for entry in {each.lower() for each in entries or ()}:
                     counts[entry] = counts.get(entry, 0) + 1
+    return counts
+
+
+def profile_references(environment: Environment, key: str, *, limit: int = LIMIT) -> list[Reference]:
+    """Find the records of the draft that take a profile."""
+    places = Places(environment)
+    found: list[Reference] = []
+    for model in PROFILED:
+        records = model._default_manager.filter(Q(profile=key), environment=environment).order_by("position", "id")
+        for record in records[: limit - len(found)]:
+            place, name = show_path(places.of(record)), str(getattr(record, "key", ""))
+            found.append(Reference(record.pk, kind_of(record), name, place, "profile", key))
+    return found
+
+
+def profiles_counted(environment: Environment) -> dict[str, int]:
+    """Count for each profile how many records of the draft take it."""
+    counts: dict[str, int] = {}
+    for model in PROFILED:
+        rows: Any = model._default_manager.filter(Q(profile__isnull=False), environment=environment)
+        for key, number in rows.order_by().values_list("profile").annotate(Count("id")):
+            counts[key] = counts.get(key, 0) + number
     return counts

@@ -113,7 +113,8 @@ def test_the_blast_radius_names_tools_that_meet_other_grants_and_filters(
         (("read",), (), ("cards",)),
     ]
     assert 'id="blast-guards"' in blast and "Every context keeps exactly" in blast
-    assert f'href="/permissions/{grant.pk}/"' in review and f'href="/filters/{cards.pk}/"' in review
+    assert f'href="/records/permission_grant/{grant.pk}/"' in review
+    assert f'href="/records/content_filter/{cards.pk}/"' in review
 
 
 def test_the_pill_and_the_overview_count_tools_beside_records(

@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import HttpResponseClientRedirect
@@ -14,21 +14,19 @@ from apps.accounts.access import Permission, may, require
 from apps.console.blast import blast_of
 from apps.console.changes import records_of
 from apps.console.gate import ConsoleRequest, gate
+from apps.console.record_pages import record_url
 from apps.console.release_forms import PublishForm
 from apps.console.tool_changes import tool_changes
 from apps.console.views.start import has_begun
 from apps.firewall.engine.snapshot import SnapshotError
 from apps.policies.errors import PublicationConflictError, PublicationRefusedError
 from apps.policies.selectors import (
-    agents,
-    content_filters,
     draft_changes,
     draft_snapshot,
     draft_tool_differences,
     lint,
     live_publication,
     live_snapshot,
-    permission_grants,
     publications,
 )
 from apps.policies.services import draft_discard
@@ -130,7 +128,6 @@ def _review(request: ConsoleRequest, form: PublishForm) -> dict[str, Any]:
     environment = _environment(request)
     context = _form_context(request, form)
     records = records_of(draft_changes(environment, limit=CHANGES_LIMIT))
-    urls = _record_urls(environment)
     tools = tool_changes(draft_tool_differences(environment))
     shown = len(tools) if "all" in request.GET else SHOWN_TOOLS
     return context | {
@@ -143,22 +140,13 @@ def _review(request: ConsoleRequest, form: PublishForm) -> dict[str, Any]:
         "change_count": len(records) + len(tools),
         "records_left": 0 if "all" in request.GET else max(0, len(records) - SHOWN_RECORDS),
         "people_count": len({record.actor for record in records}),
-        "shown_findings": [(finding, urls.get(finding.record, "")) for finding in context["findings"][:SHOWN_FINDINGS]],
+        "shown_findings": [
+            (finding, record_url(finding.kind, finding.record)) for finding in context["findings"][:SHOWN_FINDINGS]
+        ],
         "findings_left": max(0, len(context["findings"]) - SHOWN_FINDINGS),
-        "record_urls": urls,
         "history": list(publications(environment)[:HISTORY]),
         "may_write": may(request.user, Permission.POLICY_WRITE),
     }
-
-
-def _record_urls(environment: Any) -> dict[Any, str]:
-    """Give the pages of records that have one: agents, grants of permissions, content filters."""
-    urls = {each.pk: reverse("permission", args=[each.pk]) for each in permission_grants(environment)}
-    urls |= {each.pk: reverse("filter", args=[each.pk]) for each in content_filters(environment)}
-    try:
-        return urls | {agent.pk: reverse("agent", args=[agent.key]) for agent in agents(environment)}
-    except NoReverseMatch:
-        return urls
 
 
 def _blast(request: ConsoleRequest) -> dict[str, Any]:
