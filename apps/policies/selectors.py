@@ -81,6 +81,7 @@ __all__ = [
     "live_publication",
     "live_snapshot",
     "permission_grants",
+    "profile_get",
     "profiles",
     "provider_policies",
     "publication_get",
@@ -274,6 +275,11 @@ def sender_rules(
 def profiles(environment: Environment) -> QuerySet[Profile]:
     """The profiles of our own."""
     return Profile.objects.filter(environment=environment)
+
+
+def profile_get(environment: Environment, key: str) -> Profile | None:
+    """Find a profile of our own by its name."""
+    return Profile.objects.select_related("environment").filter(environment=environment, key=key).first()
 
 
 def allowlist(environment: Environment) -> QuerySet[AllowlistEntry]:
