@@ -60,9 +60,18 @@ def test_a_tool_is_registered_activated_and_deprecated(environment: Environment,
     assert (moved["state"], moved["traits"]["successor"]) == ("deprecated", "read")
 
 
+def test_a_tool_stays_in_sight_of_models_where_its_definition_says_so(everything: Any) -> None:
+    definition = {"name": "lamp_look", "description": "Looks at a lamp.", "catalogMode": "direct-only"}
+
+    answer = everything.post("registry/tools", {"definition": definition})
+
+    assert (answer.status_code, answer.json()["traits"]) == (201, {"catalog_mode": "direct_only"})
+
+
 @pytest.mark.parametrize(
     ("order", "path"),
     [
+        ({"definition": {"name": "x", "catalog_mode": "hidden"}}, "definition.catalog_mode"),
         ({"definition": {"name": "has space"}}, "definition.name"),
         ({"definition": {"name": "x", "parameters": {"type": "array"}}}, "definition.parameters"),
         ({"definition": {"name": "Bash"}}, "name"),
@@ -114,6 +123,14 @@ def test_what_the_lint_says_and_what_each_provider_is_sent_is_told(everything: A
     assert set(previews) == {"openai-chat", "openai-responses", "anthropic", "gemini"}
     assert {change["keyword"] for change in previews["gemini"]["changes"]} == {"minLength"}
     assert previews["anthropic"]["changes"] == []
+
+
+def test_a_reserved_name_is_taken_and_its_author_is_warned(everything: Any) -> None:
+    made = everything.post("registry/tools", {"definition": {"name": "tool_search", "inputSchema": SCHEMA}}).json()
+
+    found = everything.get(f"registry/tools/{made['id']}").json()["findings"]
+
+    assert "name_reserved" in {each["code"] for each in found}
 
 
 def test_the_history_of_a_tool_says_who_moved_it(environment: Environment, everything: Any, admin: Any) -> None:
