@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
+from itertools import count
 from typing import Any, Final
 from uuid import UUID
 
@@ -100,7 +101,8 @@ def labels_import(environment: Environment, lines: Iterable[str], *, by: By, at:
         raise LabelError(_("the labelled queries have mistakes"), details)
     with transaction.atomic():
         _lock(environment)
-        made = [_kept(environment, query, tools, by=by, at=at) for query, tools in wanted]
+        moments = (at + timedelta(microseconds=place) for place in count())  # the order of the lines is kept
+        made = [_kept(environment, *each, by=by, at=moment) for each, moment in zip(wanted, moments, strict=False)]
         _check_count(environment)
         changed = sum(is_changed for _label, is_changed in made)
         if changed:
