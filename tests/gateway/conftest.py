@@ -15,6 +15,7 @@ from apps.firewall.engine.snapshot import Snapshot, build_snapshot
 from apps.firewall.engine.source import AgentSource, SnapshotSource, ToolEntry
 from apps.firewall.tools.catalog import BUILTINS
 from apps.policies.services import document_import, publish
+from tests.gateway.catalogues import CODE
 from tests.gateway.server import Holder, Server
 
 LISTED = {"agents": {"*": {"allowlist": [{"pattern": "/**/sleep"}, {"pattern": "/**/echo"}]}}}
@@ -57,6 +58,21 @@ def server(transactional_db: None, environment: Any, holder: Holder, tmp_path: P
     running = Server(holder.snapshots()).start()
     yield running
     running.stop()
+
+
+@pytest.fixture
+def secret(token: Callable[..., tuple[Any, str]]) -> str:
+    """A token that makes calls, and no more."""
+    return token("calls_make")[1]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> str:
+    """A folder with the tool that catalogues are made of."""
+    made = tmp_path / "tools"
+    made.mkdir()
+    (made / "answering.py").write_text(CODE)
+    return str(made)
 
 
 @pytest.fixture

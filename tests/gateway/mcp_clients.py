@@ -1,7 +1,7 @@
 """Real clients of MCP for tests of our server: the official package, over a real socket, in either of its protocols."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
@@ -10,11 +10,16 @@ from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent
 
-from tests.gateway.server import Server
+from apps.firewall.engine.source import ToolEntry
+from apps.gateway.lifecycle import gateway
+from tests.gateway.catalogues import snapshot_of
+from tests.gateway.server import Holder, Server
 
 PATH = "/api/v1/mcp"
 MODES = ("legacy", "auto")
 """With a greeting and sessions, as up to 2025; and as since 2026, without."""
+
+CONTROLS = frozenset({"tool_search", "tool_describe", "tool_call"})
 
 T = TypeVar("T")
 
@@ -51,3 +56,15 @@ def through(
 def text_of(result: CallToolResult) -> str:
     """Put the text of a result together."""
     return "\n".join(block.text for block in result.content if isinstance(block, TextContent))
+
+
+def called_id(result: CallToolResult) -> str:
+    """Give the id of the call that a result is of."""
+    assert result.meta is not None
+    return str(result.meta["openclaw-admin/call"])
+
+
+def publish(server: Server, holder: Holder, tools: Sequence[ToolEntry], **more: Any) -> None:
+    """Make other tools live."""
+    holder.snapshot = snapshot_of(tools, **more)
+    server.run(gateway().snapshots.reload())

@@ -1,17 +1,21 @@
 """What tests of refused tool search share: a vault among many tools, every way into a run, and what each answers."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import httpx
+import pytest
 
 from apps.audit.models import Entry
 from apps.firewall.engine.snapshot import Snapshot, build_snapshot
 from apps.firewall.engine.source import AgentSource, SnapshotSource, ToolEntry
+from apps.firewall.sandbox.node import node_problem
 from apps.firewall.tools.catalog import BUILTINS
 from tests.gateway.catalogues import plugin_tools, tool_entry
 from tests.gateway.replies import REPLIES
+from tests.gateway.server import Holder, Server
+from tests.gateway.test_decisions import reload
 
 URL = "/api/v1/runs"
 VAULT = "vault_open"
@@ -19,6 +23,9 @@ VAULT_ID = "plugin:vault:vault_open"
 WORDS = "open the vault of the bank"
 ARGUMENTS = {"name": "gold"}
 MANY = 60
+ECHO = {"agents": {"*": {"allowlist": [{"pattern": "/**/echo"}]}}}
+Live = Callable[..., None]
+needs_node = pytest.mark.skipif(bool(node_problem()), reason=node_problem() or "-")
 
 
 def vault(folder: str, **more: Any) -> ToolEntry:
@@ -27,8 +34,14 @@ def vault(folder: str, **more: Any) -> ToolEntry:
 
 
 def bank(folder: str, *, tools: Sequence[ToolEntry] | None = None, search: Any = None, **source: Any) -> Snapshot:
-    """Make a snapshot of many tools and the vault, for `bot` and `clerk`; more as `SnapshotSource` takes it."""
-    core = [ToolEntry(name, params=tool.definition.parameters) for name, tool in BUILTINS.items()]
+    """Make a snapshot of many tools and the vault, for `bot` and `clerk`; more as `SnapshotSource` takes it.
+
+    Args:
+        tools: in place of the vault; one of them may take the place of a core tool.
+    """
+    named = {each.name for each in tools or ()}
+    definitions = {name: tool.definition for name, tool in BUILTINS.items() if name not in named}
+    core = [ToolEntry(name, params=definition.parameters) for name, definition in definitions.items()]
     block = {} if search is None else {"toolSearch": search}
     source.setdefault("agents", [AgentSource("bot"), AgentSource("clerk")])
     return build_snapshot(
@@ -36,10 +49,25 @@ def bank(folder: str, *, tools: Sequence[ToolEntry] | None = None, search: Any =
             environment="production",
             tools=[*core, *plugin_tools(folder, MANY), *([vault(folder)] if tools is None else tools)],
             settings={**source.pop("settings", {}), **block},
-            exec_approvals={"agents": {"*": {"allowlist": [{"pattern": "/**/echo"}]}}},
-            **source,
+            **{"exec_approvals": ECHO, **source},
         )
     )
+
+
+@pytest.fixture
+def holder(folder: str) -> Holder:
+    return Holder(bank(folder))
+
+
+@pytest.fixture
+def live(server: Server, holder: Holder, folder: str) -> Live:
+    """Publish another bank: `live(policy=…)`."""
+
+    def publish(**source: Any) -> None:
+        holder.snapshot = bank(folder, **source)
+        reload(server)
+
+    return publish
 
 
 class Run:

@@ -1,9 +1,8 @@
 """Tool search is no way around the policy: what that forbids is not found, described, listed or called by any way."""
 
+# ruff: noqa: F811 - fixtures are imported
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -11,49 +10,23 @@ import pytest
 
 from apps.firewall.engine.policy import Policy
 from apps.firewall.engine.source import AgentSource, ChannelSource, GroupSource
-from apps.firewall.sandbox.node import node_problem
-from tests.gateway.catalogues import CODE
 from tests.gateway.searching import (
     ARGUMENTS,
     VAULT,
     VAULT_ID,
     WORDS,
+    Live,
     Run,
-    bank,
+    holder,  # noqa: F401 (a fixture)
     intents,
     layers,
+    live,  # noqa: F401 (a fixture)
+    needs_node,
     vault,
 )
-from tests.gateway.server import Holder, Server
-from tests.gateway.test_decisions import reload
 
 NO_VAULT = Policy(deny=(VAULT,))
 ALL_BUT_VAULT = Policy(allow=("*",), deny=(VAULT,))  # a sandbox has few tools, unless it is told to have more
-needs_node = pytest.mark.skipif(bool(node_problem()), reason=node_problem() or "-")
-Live = Callable[..., None]
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> str:
-    (tmp_path / "tools").mkdir()
-    (tmp_path / "tools" / "answering.py").write_text(CODE)
-    return str(tmp_path / "tools")
-
-
-@pytest.fixture
-def holder(folder: str) -> Holder:
-    return Holder(bank(folder))
-
-
-@pytest.fixture
-def live(server: Server, holder: Holder, folder: str) -> Live:
-    """Publish another bank: `live(policy=…)`."""
-
-    def publish(**source: Any) -> None:
-        holder.snapshot = bank(folder, **source)
-        reload(server)
-
-    return publish
 
 
 @dataclass(frozen=True)

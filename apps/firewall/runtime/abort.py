@@ -6,10 +6,11 @@ from typing import Literal
 
 from apps.firewall.runtime.call import CallResult
 
-Reason = Literal["cancelled", "disconnected", "stopped"]
+Reason = Literal["cancelled", "disconnected", "code_ended", "stopped"]
 MESSAGES: dict[Reason, str] = {
     "cancelled": "cancelled by {by}",
     "disconnected": "its caller {by} went away before it was answered",
+    "code_ended": "the code that called it ended before it was answered",
     "stopped": "stopped by {by} with the kill switch",
 }
 

@@ -80,13 +80,7 @@ class ClientExecutor:
 
 
 ToolExecutor: TypeAlias = (
-    BuiltinExecutor
-    | ConfiguredExecutor
-    | PythonExecutor
-    | HttpExecutor
-    | McpExecutor
-    | SearchExecutor
-    | ClientExecutor
+    BuiltinExecutor | ConfiguredExecutor | PythonExecutor | HttpExecutor | McpExecutor | SearchExecutor | ClientExecutor
 )
 
 KINDS: Final[Mapping[str, type[ToolExecutor]]] = {

@@ -74,6 +74,7 @@ class Cancels:
                 del self._waiting[key]
 
     def hear(self, notice: Notice) -> None:
+        """Take back the request that a notice names."""
         if notice.kind == CANCELLED:
             for event in self._waiting.get(notice.id, ()):
                 event.set()
@@ -90,7 +91,9 @@ def request_key(run: ToolRun, request_id: object) -> UUID:
 
 async def cancel(run: ToolRun, request_id: object) -> None:
     """Take a request of a run back, in whatever process it is answered."""
-    await in_database(announce, CANCELLED, id=request_key(run, request_id), environment=run.environment.slug)
+    key = request_key(run, request_id)
+    cancels.hear(Notice(CANCELLED, str(key)))
+    await in_database(announce, CANCELLED, id=key, environment=run.environment.slug)
 
 
 @dataclass(slots=True, kw_only=True)

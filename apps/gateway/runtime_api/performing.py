@@ -17,6 +17,7 @@ from apps.audit.rows import CallRecord
 from apps.audit.selectors import call_record
 from apps.events.waiters import Watch, waiters
 from apps.firewall.identifiers import read_id, show_id
+from apps.firewall.runtime.abort import Reason as AbortReason
 from apps.firewall.runtime.call import NOT_FOUND, Call, CallResult, Judgement
 from apps.gateway.counters import counters
 from apps.gateway.database import in_database
@@ -122,10 +123,10 @@ async def perform(
         leaving.cancel()
 
 
-async def end_unheard(current: Gateway, grant: Reader, call: Call) -> None:
+async def end_unheard(current: Gateway, grant: Reader, call: Call, *, reason: AbortReason = "disconnected") -> None:
     """End a call whose caller went away before it learned the id: nobody will ever ask about it."""
-    counters.add("calls.disconnected")
-    if not current.desk.abort(call.id, by=grant.actor, reason="disconnected"):
+    counters.add(f"calls.{reason}")
+    if not current.desk.abort(call.id, by=grant.actor, reason=reason):
         await in_database(call_cancel, call.id, by=grant.actor, environment=call.environment, at=timezone.now())
 
 

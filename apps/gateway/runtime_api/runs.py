@@ -38,7 +38,7 @@ from apps.gateway.tool_runs.calls import (
     meant_by,
     meant_by_call,
 )
-from apps.gateway.tool_runs.surface import Surface, surface_of
+from apps.gateway.tool_runs.surface import NO_ISOLATION, Surface, surface_of
 from apps.runs.client_calls import client_call_report
 from apps.runs.models import ToolRun
 from apps.runs.selectors import run_told
@@ -91,7 +91,7 @@ def control(path: str) -> Callable[[Gateway, TokenGrant, Request, str], Awaitabl
     async def answer(current: Gateway, grant: TokenGrant, request: Request, identifier: str) -> tuple[int, Any]:
         run, body = await run_of(grant, identifier), await request.json()
         surface = await _searching(current, run)
-        if name == CODE and surface.mode != "code":
+        if name == CODE and surface.mode != "code" and surface.why != NO_ISOLATION:
             raise Problem(409, "mode_differs", f"this run has the mode `{surface.mode}`: it takes no code")
         params = {each: value for each, value in body.items() if each not in CALL_MEMBERS}
         return await _call(current, grant, request, run, checked_control(surface, name, params), body)

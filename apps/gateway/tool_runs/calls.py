@@ -18,7 +18,7 @@ from apps.firewall.tools.search.selecting import ToolUnknownError, find, read_ca
 from apps.gateway.database import in_database
 from apps.gateway.tokens import TokenGrant
 from apps.gateway.tool_runs.catalogues import RunCatalogue
-from apps.gateway.tool_runs.surface import Surface
+from apps.gateway.tool_runs.surface import NO_ISOLATION, Surface
 from apps.runs.models import ToolRun
 from apps.runs.services import call_begin
 
@@ -52,6 +52,8 @@ def meant_by(surface: Surface, name: str, params: JsonObject, *, unreadable: str
         if unreadable:
             return Meant(tool=name, params=params, through="control", unreadable=unreadable)
         return meant_by_call(surface, params) if name == CALL else checked_control(surface, name, params)
+    if name == CODE and surface.why == NO_ISOLATION:  # its model may have been offered it; what refuses it says why
+        return checked_control(surface, name, params)
     found = _of_name(surface.catalogue, name)
     if found is not None and name in surface.visible:
         return Meant(tool=name, params=params, through="direct", descriptor=found, unreadable=unreadable)

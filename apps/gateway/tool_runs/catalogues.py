@@ -53,7 +53,8 @@ class RunCatalogue:
     @cached_property
     def always_visible(self) -> tuple[str, ...]:
         """Core primitives, and tools whose author wants them shown in full; in the order of the snapshot."""
-        entries = ((name, self.snapshot.tool(name)) for name in self.names)
+        described = {each.name for each in self.tools.descriptors}
+        entries = ((name, self.snapshot.tool(name)) for name in self.names if name in described)
         return tuple(name for name, entry in entries if entry is not None and is_direct(entry))
 
     @cached_property
@@ -166,9 +167,10 @@ def made_catalogue(snapshot: Snapshot, names: tuple[str, ...], clients: tuple[To
 
 def is_direct(entry: ToolEntry) -> bool:
     """Say whether a model sees a tool in full whatever the mode: nobody from elsewhere can ask for that."""
-    if entry.name in BUILTINS and entry.plugin is None:
-        return True
-    return _is_trusted(entry) and definition_of(entry).catalog_mode == "direct_only"
+    if not _is_trusted(entry):
+        return False
+    is_primitive = entry.name in BUILTINS and _source(entry) == "core"
+    return is_primitive or definition_of(entry).catalog_mode == "direct_only"
 
 
 def _descriptors(entries: Iterable[ToolEntry | None], *, release: str) -> Iterable[Descriptor]:

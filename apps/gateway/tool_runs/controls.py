@@ -18,7 +18,7 @@ from apps.accounts.access import Permission
 from apps.events.waiters import waiters
 from apps.firewall.errors import FirewallError
 from apps.firewall.identifiers import new_id, read_id, show_id
-from apps.firewall.runtime.call import Action, Call
+from apps.firewall.runtime.call import Action, Call, error_object
 from apps.firewall.runtime.code_mode.results import CodeResult
 from apps.firewall.tools.definition import JsonObject
 from apps.firewall.tools.running import ToolOutcome, failed
@@ -135,9 +135,9 @@ class CodeCallError(FirewallError):
 class CodeBridge:
     """What code may ask: search and describe its run's catalogue, and call, each call through the whole runtime."""
 
-    def __init__(self, current: Gateway, searching: Searching, action: Action) -> None:
+    def __init__(self, current: Gateway, run: ToolRun, action: Action) -> None:
         self._current = current
-        self._searching = searching
+        self._run = run
         self._parent = action.call()
         self._own = Own(action.actor)
         self._methods: dict[str, Callable[[JsonObject], Awaitable[Any]]] = {
@@ -150,15 +150,22 @@ class CodeBridge:
         return await self._methods[method](params)
 
     async def _search(self, params: JsonObject) -> Any:
-        return await self._searching.search(params)
+        return await (await self._now()).search(params)
 
     async def _describe(self, params: JsonObject) -> Any:
-        return await self._searching.describe(str(params.get("id", "")))
+        return await (await self._now()).describe(str(params.get("id", "")))
+
+    async def _now(self) -> Searching:
+        """Give what the run may use by now: the policy may be another than when its code began."""
+        catalogue = await catalogue_of(self._current, self._run)
+        if catalogue is None:
+            raise CodeCallError(error_object(*NO_CATALOGUE))
+        return Searching(self._run, catalogue)
 
     async def _call(self, params: JsonObject) -> Any:
         """Make a call of the code's run, and wait for its end; when the code is ended, so is the call."""
-        run, parent, arguments = self._searching.run, self._parent, params.get("args") or {}
-        catalogue = await catalogue_of(self._current, run)  # a tool that is gone by now is not called
+        run, parent, arguments = self._run, self._parent, params.get("args") or {}
+        catalogue = await catalogue_of(self._current, run)
         meant = meant_by_id(catalogue, str(params.get("id", "")), arguments, "code")
         bridge = bridge_of(run, meant, parent=parent)
         call = Call(
@@ -179,7 +186,7 @@ class CodeBridge:
         try:
             performed = await until_answered(self._current, self._own, call, task, time.monotonic() + FOREVER_S)
         except asyncio.CancelledError:
-            await asyncio.shield(end_unheard(self._current, self._own, call))
+            await asyncio.shield(end_unheard(self._current, self._own, call, reason="code_ended"))
             raise
         content = performed.content
         if performed.status != 200 or content.get("status") != "completed":
@@ -196,7 +203,7 @@ class CodeBridge:
 async def _code(current: Gateway, searching: Searching, action: Action) -> ToolOutcome:
     await in_database(code_record, searching.run, at=timezone.now())
     code = str(action.params.get("code", ""))
-    bridge = CodeBridge(current, searching, action)
+    bridge = CodeBridge(current, searching.run, action)
     ran = await current.code.run(code, bridge, timeout_ms=searching.settings.code_timeout_ms)
     return _outcome(ran, searching)
 

@@ -34,6 +34,7 @@ IN_FULL: Final = 5
 IN_FULL_BYTES: Final = 8_000
 """Most schemas, and bytes of them, that are shown beside those that always are: required first, then likely ones."""
 
+NO_ISOLATION: Final = "no_isolation"
 NOTHING: Final = Listing(encoded=b"[]", wire_names={}, left_out=())
 
 
@@ -164,7 +165,7 @@ def _mode(current: Gateway, settings: ToolSearchSettings, run: ToolRun, *, hidde
     if settings.mode == "code" and not run.takes_code:
         return "tools", "no_code_for_model"
     if settings.mode == "code" and current.code.problem():
-        return "tools", "no_isolation"
+        return "tools", NO_ISOLATION
     return settings.mode, "configured" if settings.is_explicit else "default"
 
 

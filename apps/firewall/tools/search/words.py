@@ -44,8 +44,8 @@ _FORMS: Final = """
 """
 IRREGULAR: Final = dict(pair.split(":") for pair in _FORMS.split())
 """Past tenses, comparatives and plurals that no ending tells."""
-WHOLE: Final = frozenset(("production", "newest", "news", "international", "internal"))
-"""Words whose ending is a part of what they mean: production is not a product."""
+WHOLE: Final = frozenset(("production", "international", "internal"))
+"""Words whose ending is a part of what they mean: a production is no product."""
 _ISE: Final = re.compile(r"(?<=...)([iy])s(e|es|ed|ing|er|ers|ation|ations)$")
 _OUR: Final = re.compile(r"(?<=...)our(?=$|s$|ed$|ing$|ite$|ites$)")
 
@@ -89,11 +89,9 @@ def stem(word: str) -> str:
 
 @lru_cache(maxsize=32_768)
 def _of_chunk(chunk: str) -> tuple[str, ...]:
-    whole = chunk.lower()
-    parts = [part.lower() for part in _PART.findall(chunk)]
-    words = (
-        parts if len(parts) == 1 else [*parts, whole]
-    )  # `GitHub` is asked for as `github`, `S3` is more than its parts
+    words = [part.lower() for part in _PART.findall(chunk)]
+    if len(words) > 1:
+        words.append(chunk.lower())  # `GitHub` is asked for as `github`, and `S3` is more than its parts
     return tuple(stem(word) for word in words if word not in STOP_WORDS)
 
 
