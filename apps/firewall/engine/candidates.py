@@ -6,6 +6,7 @@ Source: conformance README, "Names in a layer" and "Warnings".
 """
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Final
 
@@ -71,6 +72,13 @@ class Candidates:
         self._patch = universe.same.get(APPLY_PATCH, 0)
         self._entries: dict[str, tuple[int, bool]] = {}
         self._rules: dict[tuple[Policy, bool], Rules] = {}
+
+    def with_blocks(self, blocks: Sequence[Policy | None]) -> "Candidates":
+        """Return the same candidates for a longer list of blocks; what is compiled so far is kept."""
+        other = copy(self)
+        other._source = blocks
+        other._blocks = [*self._blocks, *[False] * (len(blocks) - len(self._blocks))]
+        return other
 
     def rules(self, policy: Policy, *, examined: bool) -> Rules:
         """Compile a policy, `also_allow` merged before.

@@ -1,6 +1,7 @@
 """The compiled form of a snapshot: everything that a decision looks up, ready in dictionaries."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -86,6 +87,23 @@ class Engine:
         self.sole_agent = self._sole_agent()
         self.leaf_depth = max_spawn_depth(self.dialect, self.max_spawn_depth)
         self.transports = frozenset((*self.dialect.message_provider_deny, *self.dialect.message_provider_allow))
+
+    def varied(self, *added: Policy, **members: Any) -> "Engine":
+        """Return this engine with other members; what is worked out for blocks that stay is kept.
+
+        Args:
+            added: blocks behind those that are there, so that rules may name them by position.
+        """
+        other = copy(self)
+        for name, value in members.items():
+            setattr(other, name, value)
+        other.memo, other.talks, other.openings = {}, {}, {}
+        other._sandboxes, other._subagents = {}, {}
+        if added:
+            other.policies = [*self.policies, *added]
+            other.blocks = [*self.blocks, *(policy.merged() for policy in added)]
+            other._candidates = {mask: each.with_blocks(other.blocks) for mask, each in self._candidates.items()}
+        return other
 
     def sandbox_of(self, agent: AgentRules | None) -> SandboxPolicy:
         """Return the policy of an agent's sandboxed sessions."""

@@ -1,10 +1,11 @@
 """The places of a comparison: every conversation, every sender whom its rules name, and the blocks that hold there."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final, TypeAlias
 
 from apps.firewall.engine.compile import Engine
+from apps.firewall.engine.context import CallContext
 from apps.firewall.engine.contexts import (
     ANY_OTHER,
     Classes,
@@ -19,7 +20,7 @@ from apps.firewall.engine.contexts import (
 )
 from apps.firewall.engine.conversation import Chains, block_in, chains_of
 from apps.firewall.engine.senders import Sender, SenderIndex
-from apps.firewall.engine.session import session_of
+from apps.firewall.engine.session import Session, session_of
 
 Blocks: TypeAlias = tuple[int | None, int | None]
 """The positions of the blocks that hold, in the old and in the new snapshot."""
@@ -34,6 +35,7 @@ class Places:
     """Every conversation, and every voice: a sender whom the rules of a conversation name.
 
     Attributes:
+        chains: for each conversation what may answer there, in the old and in the new snapshot.
         silent: for each conversation the number of the blocks that hold for whoever is not named there.
         voices: each with its conversation, the conversations in order.
         spoken: for each voice the number of the blocks that hold for it.
@@ -45,6 +47,7 @@ class Places:
         self, engines: tuple[Engine, Engine], classes: Classes, special: Collection[str], naming: Naming
     ) -> None:
         self.conversations = classes.conversations
+        self.chains: list[tuple[Chains, Chains]] = []
         self.silent: list[int] = []
         self.voices: list[Where] = []
         self.voice_at: list[int] = []
@@ -70,7 +73,8 @@ class Places:
         for number, conversation in enumerate(self.conversations):
             context = context_of(ContextClass(ANY_OTHER, _ANY_MODEL, conversation, ANYBODY, None, False, 0))
             sessions = {release: session_of(dialect, context) for release, dialect in dialects.items()}
-            old, new = (chains_of(engine, context, sessions[engine.dialect.release]) for engine in self._engines)
+            old, new = self._chains(context, sessions)
+            self.chains.append((old, new))
             channels[self.channel(conversation.channel)].append(number)
             self.silent.append(self._number(old, new, sender_of(ANYBODY, conversation)))
             if old or new:
@@ -79,9 +83,14 @@ class Places:
         for channel, numbers in channels.items():
             self.channels[channel] = mask_of_numbers(numbers, everywhere)
 
+    def _chains(self, context: CallContext, sessions: Mapping[str, Session]) -> tuple[Chains, Chains]:
+        before, after = self._engines
+        old = chains_of(before, context, sessions[before.dialect.release])
+        return old, old if after is before else chains_of(after, context, sessions[after.dialect.release])
+
     def _read_voices(self, number: int, conversation: Conversation, old: Chains, new: Chains) -> None:
         here: dict[SenderClass, None] = {}
-        for chains in (old, new):
+        for chains in (old,) if new is old else (old, new):
             for _, chain in chains:
                 for place in chain:
                     if place.entry.senders is not None:

@@ -4,6 +4,7 @@ Source: conformance README, "Rules of `by_sender`".
 """
 
 from collections.abc import Iterable, Iterator
+from copy import copy
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -86,6 +87,18 @@ class SenderIndex(Generic[P]):
     def __len__(self) -> int:
         typed = len(self._by_id) + len(self._by_e164) + len(self._by_username) + len(self._by_name)
         return typed + len(self._by_channel) + (self.everyone is not None)
+
+    def with_rule(self, key: str, policy: P) -> "SenderIndex[P]":
+        """Return these rules with another policy in the one that stands under a key, as written."""
+        other = copy(self)
+        for name in ("_by_channel", "_by_id", "_by_e164", "_by_username", "_by_name"):
+            table = getattr(self, name)
+            mine = [found for found, rule in table.items() if rule[0] == key]
+            if mine:
+                setattr(other, name, {**table, **dict.fromkeys(mine, (key, policy))})
+        if self.everyone is not None and self.everyone[0] == key:
+            other.everyone = (key, policy)
+        return other
 
     def keys(self) -> tuple[tuple[object, ...], ...]:
         """Return what the rules are found by: indexes with the same keys name the same senders."""

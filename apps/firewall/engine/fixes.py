@@ -1,0 +1,218 @@
+"""The smallest fix: the fewest edits of lists that flip one verdict, and among these the one that changes least else.
+
+An edit adds the tool's own name to a list, or removes an entry from one, in a block that holds in the context (see
+`edits.blocks_in`); built-in lists and profiles stay as they are. Every layer that refuses the tool needs an edit of a
+block that feeds it, so only such are tried.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final, TypeAlias
+
+from apps.firewall.engine.compile import Engine
+from apps.firewall.engine.context import CallContext
+from apps.firewall.engine.contexts import agent_of
+from apps.firewall.engine.edits import LISTS, Edit, blocks_after, blocks_in, engine_after, list_of
+from apps.firewall.engine.resolution import Resolution
+from apps.firewall.engine.resolve import resolve
+from apps.firewall.engine.simulate import Block
+from apps.firewall.engine.surroundings import Effect, Surroundings
+from apps.firewall.errors import FirewallError
+
+MOST_EDITS: Final = 3
+
+Edits: TypeAlias = tuple[Edit, ...]
+
+_SHORT: Final = 3  # lists as short as that can be emptied by the edits of one fix
+_OPENING: Final = frozenset({"optional", "global"})
+_FEEDS: Final[dict[str, frozenset[str]]] = {
+    "global": _OPENING | {"profile"},
+    "agent": frozenset({"optional", "profile", "agent"}),
+    "global_provider": frozenset({"optional", "provider_profile", "global_provider"}),
+    "agent_provider": frozenset({"optional", "provider_profile", "agent_provider"}),
+    "group": frozenset({"group"}),
+    "sender": frozenset({"sender"}),
+    "sandbox": frozenset({"sandbox"}),
+    "subagent": frozenset({"subagent"}),
+}
+"""The layers to whose verdict a block may contribute."""
+
+
+class UnknownToolError(FirewallError):
+    """There is no tool of this name in the snapshot."""
+
+    code = "tool_unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """What flips a verdict.
+
+    Attributes:
+        opens: the tool becomes allowed; else refused.
+        edits: at most three.
+        opened, closed: other tools of the same context that become allowed or refused by it.
+        effects: over all classes of contexts, the asked one among them, which tools open and close in how many.
+    """
+
+    tool: str
+    opens: bool
+    edits: Edits
+    opened: tuple[str, ...]
+    closed: tuple[str, ...]
+    effects: tuple[Effect, ...]
+
+    @property
+    def verdicts(self) -> int:
+        """How many verdicts change over all classes of contexts."""
+        return sum(effect.opened + effect.closed for effect in self.effects)
+
+
+def smallest_fix(around: Surroundings, context: CallContext, tool: str) -> Fix | None:
+    """Find the fewest edits that flip the verdict on a tool in a context; None when three do not do it.
+
+    Raises:
+        UnknownToolError: the snapshot has no such tool.
+        ResolutionError: nothing can be decided in this context.
+    """
+    name = around.engine.canonical_name(tool)
+    if name is None:
+        raise UnknownToolError(f"there is no tool named `{tool}`")
+    search = _Search(around.engine, context, name)
+    for size in range(1, MOST_EDITS + 1):
+        found = search.of_size(size)
+        if found:
+            return _least(around, search, found)
+    return None
+
+
+class _Search:
+    """Looks for sets of edits that flip one verdict."""
+
+    def __init__(self, engine: Engine, context: CallContext, tool: str) -> None:
+        self.engine = engine
+        self.context = context
+        self.tool = tool
+        self.bit = engine.universe.bits[tool]
+        self.before = resolve(engine, context)
+        self.opens = not self.before.mask & self.bit
+        self.blocks = blocks_in(engine, self.before)
+        self._every = [edit for block in self.blocks for edit in self._edits(block)]
+        self._some = [edit for edit in self._every if self._matters(edit)]
+        self._known: dict[frozenset[Edit], Resolution] = {}
+
+    def of_size(self, size: int) -> list[Edits]:
+        """Return every set of so many edits that flips the verdict."""
+        tried = ((edit,) for edit in self._every) if size == 1 else self._tried(size)
+        return [edits for edits in tried if bool(self.after(edits).mask & self.bit) is self.opens]
+
+    def after(self, edits: Iterable[Edit]) -> Resolution:
+        """Resolve the context with edits."""
+        key = frozenset(edits)
+        if key not in self._known:
+            self._known[key] = resolve(self.engine_after(key), self.context) if key else self.before
+        return self._known[key]
+
+    def engine_after(self, edits: Iterable[Edit]) -> Engine:
+        """Return the engine with edits."""
+        return engine_after(self.engine, blocks_after(self.blocks, edits))
+
+    def _edits(self, block: Block) -> Iterator[Edit]:
+        policy = self.blocks[block]
+        for member in LISTS:
+            listed = list_of(policy, member)
+            if self.tool not in listed:
+                yield Edit(block, member, self.tool, is_added=True)
+            for entry in dict.fromkeys(listed):
+                yield Edit(block, member, entry, is_added=False)
+
+    def _matters(self, edit: Edit) -> bool:
+        """Leave out entries that have nothing to do with the tool, unless their list can be emptied."""
+        candidates = self.before.opening.candidates
+        short = len(set(list_of(self.blocks[edit.block], edit.member))) <= _SHORT
+        return edit.is_added or short or bool(candidates.entry_mask(edit.entry) & self.bit)
+
+    def _tried(self, size: int) -> Iterator[Edits]:
+        if self.opens:
+            yield from self._opening(size, frozenset(), set())
+            return
+        for layer in dict.fromkeys(edit.block.layer for edit in self._some):
+            yield from combinations([edit for edit in self._some if layer in _FEEDS[edit.block.layer]], size)
+
+    def _opening(self, size: int, edits: frozenset[Edit], seen: set[frozenset[Edit]]) -> Iterator[Edits]:
+        """Go on with edits of blocks that feed the first layer that refuses the tool."""
+        if edits in seen:
+            return
+        seen.add(edits)
+        if len(edits) == size:
+            yield tuple(edit for edit in self._some if edit in edits)
+            return
+        layer = self._refusing(self.after(edits))
+        for edit in self._some:
+            if layer in _FEEDS[edit.block.layer] and edit not in edits:
+                yield from self._opening(size, edits | {edit}, seen)
+
+    def _refusing(self, resolution: Resolution) -> str | None:
+        for gate in resolution.opening.gates:
+            if gate.removed & self.bit:
+                return gate.layer.key
+        for layer, _, rules, _ in resolution.layers:
+            if not rules.mask & self.bit:
+                return layer.key
+        return None
+
+
+def _least(around: Surroundings, search: _Search, found: list[Edits]) -> Fix:
+    """Return the fix that changes the fewest verdicts; of equal ones that of the narrowest blocks.
+
+    Counting goes on only where less has been counted so far: first for the asked agent, then for all.
+    """
+    asked = search.before.opening.agent_name
+    mine = tuple(agent for agent in around.classes.agents if agent_of(agent) == asked) or around.classes.agents[-1:]
+    counted = [
+        (_total(effects), number, effects)
+        for number, edits in enumerate(found)
+        for effects in (around.effects(search.engine_after(edits), _blocks(edits), mine),)
+    ]
+    counted.sort(key=lambda each: each[:2])
+    whole: list[tuple[int, int, dict[str, Effect]]] = []
+    for so_far, number, effects in counted:
+        if whole and so_far > min(total for total, _, _ in whole):
+            break
+        blocks = _blocks(found[number])
+        others = tuple(agent for agent in around.agents_met(blocks) if agent not in mine)
+        if others:
+            effects = _summed(effects, around.effects(search.engine_after(found[number]), blocks, others))
+        whole.append((_total(effects), number, effects))
+    _, number, effects = min(whole, key=lambda each: each[:2])
+    return _fix(search, found[number], effects)
+
+
+def _fix(search: _Search, edits: Edits, effects: dict[str, Effect]) -> Fix:
+    before, after = search.before.mask & ~search.bit, search.after(edits).mask & ~search.bit
+    names = search.engine.universe.names_of
+    return Fix(
+        tool=search.tool,
+        opens=search.opens,
+        edits=edits,
+        opened=names(after & ~before),
+        closed=names(before & ~after),
+        effects=tuple(sorted(effects.values(), key=lambda each: (-each.opened - each.closed, each.tool))),
+    )
+
+
+def _blocks(edits: Edits) -> list[Block]:
+    return list(dict.fromkeys(edit.block for edit in edits))
+
+
+def _total(effects: dict[str, Effect]) -> int:
+    return sum(effect.opened + effect.closed for effect in effects.values())
+
+
+def _summed(one: dict[str, Effect], other: dict[str, Effect]) -> dict[str, Effect]:
+    found = dict(one)
+    for tool, effect in other.items():
+        known = found.get(tool, Effect(tool, 0, 0))
+        found[tool] = Effect(tool, known.opened + effect.opened, known.closed + effect.closed)
+    return found
