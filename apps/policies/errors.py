@@ -98,6 +98,12 @@ class PublicationRefusedError(PolicyError):
     code = "publication_refused"
 
 
+class PolicyTestInvalidError(PolicyError):
+    """A policy test would not be valid; the paths in `details` are field names."""
+
+    code = "policy_test_invalid"
+
+
 class SnapshotUntrustedError(PolicyError):
     """A stored snapshot does not fit its digest or its signature."""
 

@@ -12,6 +12,7 @@ from apps.policies.models.execution import (
     ExecSettings,
 )
 from apps.policies.models.guards import ContentAction, ContentFilter, ContentWhere, PermissionGrant
+from apps.policies.models.policy_tests import CaseOrigin, ExpectedVerdict, PolicyTest
 from apps.policies.models.publications import Publication, StoredSnapshot
 from apps.policies.models.scopes import Agent, ElevatedLevel, GlobalPolicy, Profile, ProviderPolicy
 
@@ -37,6 +38,7 @@ __all__ = [
     "DRAFT_MODELS",
     "Agent",
     "AllowlistEntry",
+    "CaseOrigin",
     "Channel",
     "ChannelAccount",
     "ChannelGroup",
@@ -51,9 +53,11 @@ __all__ = [
     "ExecMode",
     "ExecSecurity",
     "ExecSettings",
+    "ExpectedVerdict",
     "GlobalPolicy",
     "GroupKind",
     "PermissionGrant",
+    "PolicyTest",
     "Profile",
     "ProviderPolicy",
     "Publication",

@@ -2,6 +2,7 @@
 
 from apps.policies.services.demo import demo_import
 from apps.policies.services.documents import ImportReport, document_check, document_import, draft_discard
+from apps.policies.services.policy_tests import policy_test_create, policy_test_delete, policy_test_save
 from apps.policies.services.publishing import publish, rollback
 from apps.policies.services.records import (
     agent_create,
@@ -39,6 +40,9 @@ __all__ = [
     "group_create",
     "kept_update",
     "permission_grant_create",
+    "policy_test_create",
+    "policy_test_delete",
+    "policy_test_save",
     "profile_create",
     "provider_policy_create",
     "publish",

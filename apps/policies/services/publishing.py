@@ -22,6 +22,7 @@ from apps.policies.errors import PublicationConflictError, PublicationRefusedErr
 from apps.policies.lint import blocking_findings
 from apps.policies.locks import draft_lock
 from apps.policies.models import Publication, StoredSnapshot
+from apps.policies.proving import failures
 from apps.policies.snapshots import publication_snapshot
 from apps.registry.models import Environment
 
@@ -29,7 +30,7 @@ MESSAGE_LENGTH = 4000
 
 
 def publish(environment: Environment, *, by: By, message: str, expected_live: str | None) -> Publication:
-    """Make the draft live.
+    """Make the draft live. Every door comes here: what the draft fails of the policy tests is not published.
 
     Args:
         expected_live: digest that was live when the draft was reviewed; None or empty when nothing was.
@@ -42,7 +43,9 @@ def publish(environment: Environment, *, by: By, message: str, expected_live: st
         _refuse_stale(environment, expected_live)
         details = [*_message_mistakes(message), *_draft_mistakes(environment)]
         snapshot = None if details else _compiled(environment, details)
-        if snapshot is None:
+        if snapshot is not None:
+            details += failures(environment, snapshot)
+        if snapshot is None or details:
             raise PublicationRefusedError(_("the draft cannot be published"), details)
         publication = Publication(
             environment=environment,
@@ -63,7 +66,7 @@ def rollback(
 
     Raises:
         PublicationConflictError: something else is live by now.
-        PublicationRefusedError: another environment's, live already, or no message.
+        PublicationRefusedError: another environment's, live already, no message, or it fails policy tests of today.
         SnapshotUntrustedError: the stored snapshot does not fit its digest or signature.
     """
     with transaction.atomic():
@@ -76,7 +79,9 @@ def rollback(
             details.append(_mistake("", "already_live", _("this snapshot is live already")))
         if details:
             raise PublicationRefusedError(_("the publication cannot be rolled back to"), details)
-        publication_snapshot(publication)
+        details = failures(environment, publication_snapshot(publication))
+        if details:
+            raise PublicationRefusedError(_("the publication fails policy tests"), details)
         again = Publication(
             environment=environment,
             snapshot_id=publication.snapshot_id,
