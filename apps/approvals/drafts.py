@@ -35,6 +35,7 @@ class ApprovalDraft:
         decisions: what may be answered, for example without "allow-always" for inline code.
         sensitive_fields: names of params that the tool declares secret.
         fallback_rule: the setting that lets it run when nobody answers in time; empty: silence denies.
+        context: what the ledger keeps of the call's context.
     """
 
     environment: Environment
@@ -71,6 +72,7 @@ class ApprovalDraft:
     decisions: Sequence[str] = tuple(Decision)
     sensitive_fields: tuple[str, ...] = ()
     fallback_rule: str = ""
+    context: Mapping[str, Any] = field(default_factory=dict)
 
 
 GRANT_DAYS = 30

@@ -1,5 +1,6 @@
 """How the ledger tells of approvals and grants."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -26,10 +27,11 @@ def approval_entry(
     reason: str = "",
     params: Any = None,
     sensitive_fields: tuple[str, ...] = (),
+    context: Mapping[str, Any] | None = None,
 ) -> EntryDraft:
     """Draft an entry about an approval."""
     verdict = {"requested": "ask", "allowed_once": "allow", "allowed_always": "allow"}.get(status, "deny")
-    changes = {"digest": approval.action_digest, "expires_at": approval.expires_at.isoformat()}
+    changes = {**(context or {}), "digest": approval.action_digest, "expires_at": approval.expires_at.isoformat()}
     if approval.scope is not None:
         changes["scope"] = approval.scope
     if approval.batch_id is not None:

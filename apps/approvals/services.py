@@ -108,6 +108,7 @@ def _ask(draft: ApprovalDraft, at: datetime, timeout_s: float | None) -> Approva
         status=State.REQUESTED,
         params=dict(draft.params),
         sensitive_fields=draft.sensitive_fields,
+        context=draft.context,
     )
     entries_record([*told, asked])
     return approval

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from apps.audit.chain import LINK_COLUMNS, TOLD_COLUMNS
+from apps.firewall.engine.recorded import RecordedContext, bare_context, read_context
 from apps.firewall.identifiers import show_id
 
 ENTRY_COLUMNS = (*TOLD_COLUMNS, *LINK_COLUMNS)
@@ -121,6 +122,16 @@ class CallRecord:
     @property
     def shown_approval_id(self) -> str:
         return "" if self.approval_id is None else show_id("ap", self.approval_id)
+
+    @property
+    def context(self) -> RecordedContext:
+        """The context in which the call was decided, as far as its record tells it."""
+        for entry in self.entries:
+            changes = entry.changes if isinstance(entry.changes, dict) else {}
+            if isinstance(changes.get("context"), dict):
+                lacks = changes.get("context_lacks") or ()
+                return read_context(changes["context"], session_key=self.session_key, lacks=lacks)
+        return bare_context(agent=self.agent, session_key=self.session_key, channel=self.channel, sender=self.sender)
 
 
 def read_entry(row: Sequence[Any]) -> EntryRow:

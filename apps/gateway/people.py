@@ -18,6 +18,7 @@ from apps.approvals.services import approval_request
 from apps.approvals.states import Decision
 from apps.audit.drafts import EntryDecision
 from apps.firewall.engine.exec_policy import ExecVerdict
+from apps.firewall.engine.recorded import record_context
 from apps.firewall.runtime.call import Action, Asked, Call, Host, JsonObject, Judgement, RefusedError
 from apps.firewall.runtime.hooks import ApprovalWish
 from apps.firewall.runtime.ports import ApprovalRequest, StandingGrant
@@ -173,6 +174,7 @@ def _draft(environment: Environment, request: ApprovalRequest) -> ApprovalDraft:
         trace_id=call.trace_id,
         sensitive_fields=request.sensitive,
         fallback_rule=request.fallback_rule if call.host is None else "",
+        context=record_context(call.context),
     )
 
 

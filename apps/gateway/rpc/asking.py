@@ -14,6 +14,7 @@ from apps.audit.drafts import EntryDecision
 from apps.firewall.engine.decide import decide
 from apps.firewall.engine.exec_policy import CommandLine, Part, exec_rules
 from apps.firewall.engine.exec_policy.risks import risk_hints
+from apps.firewall.engine.recorded import record_context
 from apps.firewall.engine.snapshot import Snapshot
 from apps.firewall.identifiers import new_id
 from apps.firewall.runtime.stages.at_host import judge_unseen
@@ -147,6 +148,7 @@ def draft_of(wanted: Wanted, grant: TokenGrant, *, approval_id: UUID, trace_id: 
         snapshot_digest=wanted.snapshot.digest,
         trace_id=trace_id,
         decisions=(Decision.ALLOW_ONCE, Decision.DENY),
+        context=record_context(context),
     )
 
 

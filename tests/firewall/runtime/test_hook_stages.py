@@ -68,7 +68,8 @@ async def test_rewritten_params_are_what_runs_and_what_is_recorded() -> None:
     assert here.executor.actions[0].params["path"] == "b"
     change = {"plugin": "p1", "member": "path", "kind": "changed", "before": "a", "after": "b"}
     intent = here.ledger.notes[0]
-    assert (intent.changes, intent.call.params["path"]) == ({"hooks": [change]}, "b")
+    assert intent.changes is not None
+    assert (intent.changes["hooks"], intent.call.params["path"]) == ([change], "b")
     assert [event.params["path"] for event in seen] == ["b"]
     assert len(here.hooks.rewrites) == 0
 
@@ -248,7 +249,8 @@ async def test_a_hook_may_have_a_person_asked_about_exactly_what_would_run() -> 
 
     assert (resumed.status, len(seen)) == ("completed", 1)
     assert here.executor.actions[0].params["path"] == "b"
-    assert here.ledger.notes[0].changes == {"hooks": request.action.hook_changes}
+    assert here.ledger.notes[0].changes is not None
+    assert here.ledger.notes[0].changes["hooks"] == request.action.hook_changes
 
 
 async def test_always_answers_the_same_plugin_about_the_same_params_only() -> None:

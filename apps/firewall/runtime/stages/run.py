@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from apps.firewall.engine.exec_policy import ExecVerdict
+from apps.firewall.engine.recorded import record_context
 from apps.firewall.engine.snapshot import Snapshot
 from apps.firewall.engine.source import ToolEntry
 from apps.firewall.errors import FirewallError
@@ -84,7 +85,10 @@ class Run:
         )
 
     def _changes(self, kind: Any) -> dict[str, Any] | None:
-        """Gather what happened to the call on its way; the entry that ends it says what its caller was warned of."""
+        """Gather what happened to the call on its way; the entry that ends it says what its caller was warned of.
+
+        The entry that tells how it was decided keeps the context, so that the same question can be asked again.
+        """
         warnings = [] if kind == "call_intent" else [dict(warning) for warning in self.warnings]
         bridge = {} if self.call.bridge is None else self.call.bridge.shown()
         found = {
@@ -94,7 +98,8 @@ class Run:
             "filters": self.filtered,
             "warnings": warnings,
         }
-        return {name: value for name, value in found.items() if value} or None
+        asked = {} if kind == "call_outcome" else record_context(self.call.context)
+        return asked | {name: value for name, value in found.items() if value} or None
 
     def refuse(self, code: str, message: str, details: list[dict[str, str]] | None = None, **why: str) -> RefusedError:
         """Make the refusal of a tool that the agent may see."""
