@@ -353,6 +353,7 @@ SPECTACULAR_SETTINGS = {
         "ToolStateEnum": "apps.registry.models.ToolState",
         "ToolSourceEnum": "apps.registry.models.ToolSource",
         "GroupKindEnum": "apps.policies.models.channels.GroupKind",
+        "ExpectedVerdictEnum": "apps.policies.models.policy_tests.ExpectedVerdict",
         "SourceKindEnum": "apps.registry.models.SourceKind",
         "RunStateEnum": "apps.registry.models.RunState",
         "PurgeStateEnum": "apps.audit.models.PurgeRun.State",

@@ -96,6 +96,7 @@ def world(
             "drift_id": new_id(),
             "session_id": new_id(),
             "rate_id": new_id(),
+            "test_id": new_id(),
             "grant_id": new_id(),
             "halt_id": new_id(),
             "command_id": new_id(),

@@ -126,6 +126,11 @@ class RateId(IdConverter):
     regex = f"rate_{BODY}"
 
 
+class PolicyTestId(IdConverter):
+    prefix = "ptest"
+    regex = f"ptest_{BODY}"
+
+
 class GatewayId(IdConverter):
     prefix = "gw"
     regex = f"gw_{BODY}"
@@ -192,6 +197,7 @@ CONVERTERS: dict[str, type[IdConverter]] = {
     "export_id": ExportId,
     "hold_id": HoldId,
     "erasure_id": ErasureId,
+    "policy_test_id": PolicyTestId,
     "gateway_id": GatewayId,
     "alarm_id": AlarmId,
     "subscription_id": SubscriptionId,

@@ -56,7 +56,7 @@ def records_covered(environment: Environment, results: Sequence[CaseResult]) -> 
     pass; the entry of an allowlist when it admitted the command; a grant when it gave a permission.
     """
     rows = [(row, place) for model in RULES for row, place in _rows(environment, model)]
-    known = {".".join(map(str, _as_engine(place))): row.pk for row, place in rows}
+    known = {".".join(map(str, written)): row.pk for row, place in rows for written in (place, _as_engine(place))}
     counted: Counter[UUID] = Counter()
     for result in results:
         counted.update(_deciders(result, known, rows))
@@ -93,5 +93,5 @@ def _holders(place: str, known: dict[str, UUID]) -> Iterator[UUID]:
 
 
 def _as_engine(place: Path) -> Path:
-    """Write a place as the engine does, which leaves out that agents stand in `entries`."""
+    """Write a place as layers do; they leave out that agents stand in `entries`, which rules of commands do not."""
     return (place[0], *place[2:]) if place[:2] == ("agents", "entries") else place
