@@ -1,11 +1,13 @@
-"""Rows by the value of one column: the statement is written once, and asked again for each value."""
+"""Rows by the value of one column: the statement is written once, and asked again for each value; rows by a part of
+their name."""
 
+import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
 from django.db import connections
-from django.db.models import Model, QuerySet
+from django.db.models import Case, IntegerField, Model, Q, QuerySet, Value, When
 from django.db.models.query import get_related_populators
 from django.db.transaction import TransactionManagementError
 
@@ -77,3 +79,22 @@ class _Statement(Generic[M]):
         for each in self._related:
             each.populate(row, made)
         return made
+
+
+def named(rows: "QuerySet[M]", columns: Sequence[str], text: str) -> "QuerySet[Any]":
+    """Keep the rows of which a column holds a text, in any case; `rank` says where, as `rank_of_name` does."""
+    starts, words, holds = Q(), Q(), Q()
+    for column in columns:
+        starts |= Q(**{f"{column}__istartswith": text})
+        words |= Q(**{f"{column}__iregex": "[^[:alnum:]]" + re.escape(text)})
+        holds |= Q(**{f"{column}__icontains": text})
+    rank = Case(When(starts, then=Value(0)), When(words, then=Value(1)), default=Value(2), output_field=IntegerField())
+    return rows.filter(holds).annotate(rank=rank)
+
+
+def rank_of_name(name: str, text: str) -> int | None:
+    """Say where a name holds a text: 0 at its start, 1 at the start of a word, 2 elsewhere, None nowhere."""
+    place = name.casefold().find(wanted := text.casefold())
+    if place <= 0:
+        return None if place < 0 else 0
+    return 1 if re.search(rf"[\W_]{re.escape(wanted)}", name.casefold()) else 2

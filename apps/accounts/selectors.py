@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from apps.accounts.access import Permission, may, permissions_of
 from apps.accounts.models import ApiToken, Invitation, Session, User
 from apps.accounts.secret_links import hash_secret
+from apps.rows import named
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,3 +111,8 @@ def invitation_find(secret: str, at: datetime) -> Invitation | None:
 def sessions_of(user: User, at: datetime) -> QuerySet[Session]:
     """A person's sessions that have not expired, last seen first."""
     return Session.objects.filter(user=user, expire_date__gt=at).order_by("-last_seen_at")
+
+
+def users_named(text: str, *, limit: int) -> QuerySet[User]:
+    """Find people by a part of their user name or their name; `rank` says where it stands."""
+    return named(User.objects.all(), ("username", "display_name"), text).order_by("rank", "username")[:limit]

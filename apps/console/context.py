@@ -12,6 +12,7 @@ from apps.accounts.access import Permission, may
 from apps.approvals.selectors import approvals_pending, in_time
 from apps.console.environments import environments_of
 from apps.console.menu import Link, ShownSection, audit_tabs, menu_of, search_tabs
+from apps.console.palette import Option, palette_of
 from apps.policies.selectors import live_publication
 
 
@@ -30,6 +31,11 @@ class Shell:
     @cached_property
     def menu(self) -> list[ShownSection]:
         return menu_of(self.request)
+
+    @cached_property
+    def palette(self) -> list[Option]:
+        """What the palette offers before a text is typed."""
+        return palette_of(self.request) if self.is_signed_in else []
 
     @cached_property
     def quick(self) -> list[Link]:

@@ -101,6 +101,11 @@ class EnvironmentForm(forms.Form):
     next = forms.CharField(max_length=2000, required=False)
 
 
+class LanguageForm(forms.Form):
+    language = forms.ChoiceField(choices=settings.LANGUAGES)
+    next = forms.CharField(max_length=2000, required=False)
+
+
 class InviteForm(ConsoleForm):
     """Whom to invite."""
 

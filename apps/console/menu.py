@@ -167,11 +167,16 @@ def menu_of(request: HttpRequest) -> list[ShownSection]:
     return [section for section in shown if section.links]
 
 
+def links_of(request: HttpRequest, section: Section) -> list[Link]:
+    """List the pages of one section that the person may open."""
+    return list(_links(request, section, [section]))
+
+
 def audit_tabs(request: HttpRequest) -> list[Link]:
     """List the pages of the ledger that the person may open."""
-    return list(_links(request, AUDIT_TABS, [AUDIT_TABS]))
+    return links_of(request, AUDIT_TABS)
 
 
 def search_tabs(request: HttpRequest) -> list[Link]:
     """List the pages of tool search that the person may open."""
-    return list(_links(request, SEARCH_TABS, [SEARCH_TABS]))
+    return links_of(request, SEARCH_TABS)

@@ -51,6 +51,19 @@ def read_id(prefix: str, shown: str) -> uuid.UUID:
     return uuid.UUID(int=value)
 
 
+def id_range(prefix: str, begun: str) -> tuple[uuid.UUID, uuid.UUID]:
+    """Give the first and the last identifier that `show_id` writes with this beginning.
+
+    Raises:
+        ValueError: none begins so.
+    """
+    body = begun.removeprefix(f"{prefix}_")
+    first, last = (f"{prefix}_{body.ljust(LENGTH, filler)}" for filler in "0z")
+    if body == begun or not body:
+        raise ValueError(f"not the beginning of an identifier of kind `{prefix}`")
+    return read_id(prefix, first), read_id(prefix, last)
+
+
 def trace_parent(trace_id: str) -> str:
     """Write the header `traceparent` with which a call goes on elsewhere, under a span of its own.
 

@@ -1,4 +1,4 @@
-/* shell: menu, disclosures, dialogs, tabs, palette, copying. Delegated from document, so swaps need no re-binding. */
+/* shell: menu, disclosures, dialogs, tabs, copying. Delegated from document, so swaps need no re-binding. */
 (function () {
   "use strict";
   const find = (selector, root) => (root || document).querySelector(selector);
@@ -38,7 +38,7 @@
     const hide = target.closest("[data-hide]");
     if (hide) { const button = find(`[data-show="${hide.dataset.hide}"]`); if (button) { toggle(button, false); button.focus(); } }
     const dialog = target.closest("[data-dialog]");
-    if (dialog) openDialog(find(dialog.dataset.dialog));
+    if (dialog && !(event.ctrlKey || event.metaKey)) { event.preventDefault(); openDialog(find(dialog.dataset.dialog)); }
     const tab = target.closest("[role=tab]");
     if (tab) pick(tab);
     const copy = target.closest("[data-copy]");
@@ -51,7 +51,10 @@
       if (open) { toggle(open, false); open.focus(); }
       if (find("#nav.open")) { nav(false); find("[data-nav-toggle]")?.focus(); }
     }
-    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") { event.preventDefault(); openDialog(find("#palette")); }
+    if ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === "k" && find("#palette")) {
+      event.preventDefault();
+      openDialog(find("#palette"));
+    }
   });
   function openDialog(dialog) {
     if (!dialog || dialog.open) return;
@@ -70,6 +73,11 @@
       setTimeout(() => delete button.dataset.done, 1500);
     } catch { /* no clipboard: the text stays selectable */ }
   }
+
+  /* a link to something inside closed details opens them */
+  const unfold = () => { const aim = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1))); const box = aim && aim.closest("details"); if (box) box.open = true; };
+  addEventListener("hashchange", unfold);
+  unfold();
 
   /* tabs: <button role=tab aria-controls=id> */
   function pick(tab) {
@@ -90,41 +98,6 @@
     pick(next);
   });
   if (location.hash) { const tab = find(`[role=tab][aria-controls="${CSS.escape(location.hash.slice(1))}"]`); if (tab) pick(tab); }
-
-  /* palette: the menu's own entries, filtered here; the last one asks audit */
-  const palette = find("#palette");
-  if (palette) {
-    const input = find("input", palette);
-    const options = () => findAll("[role=option]:not([hidden])", palette);
-    const mark = option => {
-      findAll("[role=option]", palette).forEach(other => other.setAttribute("aria-selected", String(other === option)));
-      input.setAttribute("aria-activedescendant", option?.id || "");
-    };
-    const filter = () => {
-      const wanted = input.value.trim().toLocaleLowerCase();
-      findAll("[role=option]", palette).forEach(option => {
-        const search = option.dataset.search;
-        if (search !== undefined) {
-          option.hidden = !wanted;
-          find("[data-term]", option).textContent = input.value.trim();
-          option.href = search + encodeURIComponent(input.value.trim());
-        } else option.hidden = !option.textContent.toLocaleLowerCase().includes(wanted);
-      });
-      mark(options()[0]);
-    };
-    input.addEventListener("input", filter);
-    palette.addEventListener("toggle", filter);
-    input.addEventListener("keydown", event => {
-      const all = options();
-      const at = all.findIndex(option => option.getAttribute("aria-selected") === "true");
-      if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-        event.preventDefault();
-        mark(all[(at + (event.key === "ArrowDown" ? 1 : -1) + all.length) % all.length]);
-      }
-      if (event.key === "Enter" && all[at]) { event.preventDefault(); all[at].click(); }
-    });
-    filter();
-  }
 
   /* a request that never arrived; the last word about it goes when another one succeeds */
   const flash = find("#flash");

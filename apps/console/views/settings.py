@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from apps.accounts.selectors import sessions_of
 from apps.accounts.services import preferences_save, session_end, sessions_end
 from apps.console.environments import SESSION_KEY, environments_of
-from apps.console.forms import EnvironmentForm, PreferencesForm
+from apps.console.forms import EnvironmentForm, LanguageForm, PreferencesForm
 from apps.console.gate import ConsoleRequest, gate
 
 
@@ -58,6 +58,24 @@ def environment_choose(request: ConsoleRequest) -> HttpResponse:
     if wanted not in {environment.slug for environment in environments_of(request)}:
         return HttpResponseBadRequest()  # removed since the page was built
     request.session[SESSION_KEY] = wanted
-    target = form.cleaned_data["next"]
+    return redirect(_next(request, form.cleaned_data["next"]) or "overview")
+
+
+@require_POST
+@gate()
+def language_choose(request: ConsoleRequest) -> HttpResponse:
+    """Have the console speak another language from now on."""
+    form = LanguageForm(request.POST)
+    if not form.is_valid():
+        return HttpResponseBadRequest()  # no form of ours sends this
+    user, wanted = request.user, form.cleaned_data["language"]
+    preferences_save(
+        user, display_name=user.display_name, language=wanted, theme=user.theme, single_keys=user.single_keys
+    )
+    return redirect(_next(request, form.cleaned_data["next"]) or "settings")
+
+
+def _next(request: ConsoleRequest, target: str) -> str:
+    """Return where a form wants to go on; empty when that is not a page of ours."""
     is_ours = url_has_allowed_host_and_scheme(target, allowed_hosts={request.get_host()}) and target.startswith("/")
-    return redirect(target if is_ours else "overview")
+    return target if is_ours else ""
