@@ -168,7 +168,7 @@ def context_of(context_class: ContextClass) -> CallContext:
     provider, model = model_of(context_class.model)
     return CallContext(
         agent_id=agent,
-        session_key=group_session_key(agent, where.channel, group) if group else None,
+        session_key=group_session_key(agent, _named(where.channel, _OTHER_CHANNEL) or "", group) if group else None,
         provider=provider,
         model_id=model,
         channel=who.channel,

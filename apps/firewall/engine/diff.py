@@ -126,7 +126,7 @@ def diff_snapshots(old: Snapshot, new: Snapshot) -> SnapshotDiff:
     sides = Sides(old.engine, new.engine, classes, naming)
     frame = Frame(sides)
     alike: dict[frozenset[Box], list[tuple[bool, str]]] = defaultdict(list)
-    for (tool, is_gain), boxes in _Combining(sides, frame).boxes().items():
+    for (tool, is_gain), boxes in combined(sides, frame).items():
         alike[frozenset(boxes)].append((is_gain, tool))
     changes = [
         _change(tuple(sorted(tool for gain, tool in tools if gain is is_gain)), is_gain, boxes)
@@ -143,6 +143,11 @@ def diff_snapshots(old: Snapshot, new: Snapshot) -> SnapshotDiff:
         known_everywhere=sides.apart,
         frame=frame,
     )
+
+
+def combined(sides: Sides, frame: Frame) -> dict[tuple[str, bool], list[Box]]:
+    """Find for every tool who gains it, True, and who loses it; nobody stands in two boxes of one tool."""
+    return _Combining(sides, frame).boxes()
 
 
 def _change(tools: Tools, is_gain: bool, boxes: frozenset[Box]) -> Change:

@@ -4,7 +4,7 @@ The tools of which no mask differs change for nobody. Of the few that are left e
 its new masks let pass, as one integer each.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Final, NamedTuple, TypeAlias
 
 from apps.firewall.engine.candidates import Candidates
@@ -36,6 +36,9 @@ Flavors: TypeAlias = tuple[Candidates, Candidates]
 Indexes: TypeAlias = tuple[SenderIndex[int] | None, SenderIndex[int] | None]
 Owners: TypeAlias = tuple[bool | None, bool | None]
 Who: TypeAlias = tuple[str, Model, bool]
+
+Mark: TypeAlias = Callable[[SenderClass, str], Hashable]
+"""What else tells a sender on a channel from others."""
 
 _OPEN: Final = (-1, -1)
 
@@ -87,10 +90,11 @@ class State(NamedTuple):
 
 
 class Bearing(NamedTuple):
-    """Speakers on one channel for whom the agents' side is the same in every owner's state."""
+    """Speakers on one channel whom the agents' side meets alike in every owner's state, and who are marked alike."""
 
     channel: str
     states: tuple[State, ...]
+    mark: Hashable = None
 
 
 class Sides:
@@ -103,12 +107,30 @@ class Sides:
         apart: everybody who is told apart by the rules of agents, by the sender layer or as an owner.
     """
 
-    def __init__(self, old: Engine, new: Engine, classes: Classes, naming: Naming) -> None:
+    def __init__(
+        self,
+        old: Engine,
+        new: Engine,
+        classes: Classes,
+        naming: Naming,
+        *,
+        also: Iterable[SenderClass] = (),
+        mark: Mark | None = None,
+        without: int = 0,
+    ) -> None:
+        """Read both sides.
+
+        Args:
+            also: senders of the classes who may be told apart though no layer of agents names them.
+            without: tools that nobody has in the old one, where both are the same.
+        """
         self.classes = classes
         self._engines = (old, new)
+        self._without = without
+        self._mark = mark
         self.names = tuple(sorted({*old.universe.names, *new.universe.names}))
         self._joints = (Joint(old, self.names), Joint(new, self.names))
-        named = [each for engine in self._engines for each in named_classes(engine, naming)]
+        named = [*also, *(each for engine in self._engines for each in named_classes(engine, naming))]
         channels = {sender.channel for sender in named} | {each.channel for each in classes.conversations}
         special = {WEBCHAT, *old.transports, *new.transports, *(sender.channel for sender in named)}
         self.places = Places(self._engines, classes, frozenset((special & channels) - {""}), naming)
@@ -183,8 +205,11 @@ class Sides:
         return self._tables[key]
 
     def _new_table(self, channel: str, known: tuple[bool, bool]) -> Table:
-        sides = []
+        sides: list[list[tuple[int, Opening]]] = []
         for engine, joint, is_known in zip(self._engines, self._joints, known, strict=True):
+            if sides and engine is self._engines[0] and is_known is known[0]:
+                sides.append(sides[0])
+                continue
             transport = channel if channel in engine.transports else None
             opened = self._opened(engine, transport, stranger=not is_known)
             sides.append(
@@ -196,7 +221,7 @@ class Sides:
         old, new = sides
         per_agent = len(self.classes.models) * len(self.classes.sandboxed)
         return Table(
-            [(was, now) for (was, _), (now, _) in zip(old, new, strict=True)],
+            [(was & ~self._without, now) for (was, _), (now, _) in zip(old, new, strict=True)],
             [
                 Kind(self._index_of[at // per_agent], (was.candidates, now.candidates))
                 for at, ((_, was), (_, now)) in enumerate(zip(old, new, strict=True))
@@ -234,7 +259,7 @@ class Sides:
             if key not in states:
                 states[key] = self._state(*key)
             own.append(states[key])
-        return Bearing(channel, tuple(own))
+        return Bearing(channel, tuple(own), self._mark(sender, channel) if self._mark is not None else None)
 
     def _state(self, owners: Owners, number: int, blocks: tuple[Blocks, ...]) -> State:
         rules = []
@@ -314,7 +339,7 @@ class Sides:
         seen: dict[Bearing, Bearing] = {}
         for bearing in speakers.values():
             if bearing not in seen:
-                seen[bearing] = Bearing(bearing.channel, tuple(self._seen(state, same) for state in bearing.states))
+                seen[bearing] = bearing._replace(states=tuple(self._seen(state, same) for state in bearing.states))
         self.apart = frozenset(
             sender
             for (sender, channel), bearing in speakers.items()

@@ -1,0 +1,199 @@
+"""Of whom guardrails speak: the classes of contexts with all that they name, and each one's share of them as masks."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple, cast
+
+from apps.firewall.engine.blast import State
+from apps.firewall.engine.compile import Engine
+from apps.firewall.engine.contexts import (
+    ANY_OTHER,
+    Classes,
+    ContextClass,
+    Conversation,
+    Model,
+    Naming,
+    SenderClass,
+    classes_of,
+    context_of,
+    sender_of,
+)
+from apps.firewall.engine.diff_boxes import Frame
+from apps.firewall.engine.diff_places import ANYBODY, mask_of_numbers
+from apps.firewall.engine.diff_sides import Bearing, Sides
+from apps.firewall.engine.guardrail_form import GuardrailForm
+from apps.firewall.engine.names import fold, read_glob
+from apps.firewall.engine.resolve import WEBCHAT
+from apps.firewall.engine.senders import SenderIndex, compile_senders, normalize_channel
+from apps.firewall.engine.session import session_of
+from apps.firewall.engine.session_key import normalize_agent_id
+from apps.firewall.engine.snapshot import Snapshot
+
+_ANY_MODEL: Final = Model(ANY_OTHER, ANY_OTHER)
+
+
+class Marking(NamedTuple):
+    """Who a sender is to guardrails: an owner by the snapshot's list, and in which of their lists of senders."""
+
+    is_owner: bool | None
+    lists: frozenset[int]
+
+
+class Scope(NamedTuple):
+    """Of whom one guardrail speaks, as masks of a frame; `groups` are the speakers who are meant in each state."""
+
+    whos: int
+    silent: int
+    voices: int
+    groups: Mapping[State, int]
+
+
+class Scopes:
+    """The scopes of several guardrails over one snapshot.
+
+    Attributes:
+        classes: of the snapshot, and whatever the guardrails name besides.
+        named: the senders whom they name.
+    """
+
+    def __init__(self, snapshot: Snapshot, forms: Sequence[GuardrailForm]) -> None:
+        self.engine: Engine = snapshot.engine
+        self.naming = Naming()
+        self._forms = forms
+        dialect = self.engine.dialect
+        self._lists: list[SenderIndex[int] | None] = [
+            compile_senders(dialect, ((key, 0) for key in form.senders)) if form.senders else None for form in forms
+        ]
+        self.named = tuple(
+            dict.fromkeys(each for index in self._lists if index for each in self.naming.classes_in(index))
+        )
+        self.classes = self._widened(classes_of(snapshot, naming=self.naming))
+        self._group_ids: list[frozenset[str]] | None = None
+        self._heard: dict[int, int] = {}
+
+    def mark(self, sender: SenderClass, channel: str) -> Marking:
+        """Say who somebody is that speaks on a channel."""
+        speaking = sender_of(sender, Conversation(channel=channel))
+        found = (at for at, index in enumerate(self._lists) if index is not None and index.find(speaking) is not None)
+        return Marking(self.engine.owners.knows(speaking.channel, speaking.id), frozenset(found))
+
+    def scope(self, number: int, sides: Sides, frame: Frame) -> Scope:
+        """Return the scope of one of the guardrails."""
+        form = self._forms[number]
+        silent = self._conversations(form)
+        bearings = tuple(sides.bearings)
+        groups = {
+            (is_owner, depth): _mask(self._is_meant(number, bearing, is_owner) for bearing in bearings)
+            for is_owner in self.classes.owners
+            for depth in self.classes.depths
+            if depth >= form.min_depth
+        }
+        return Scope(
+            whos=_mask(self._is_who(form, agent, sandboxed) for agent, _, sandboxed in frame.whos),
+            silent=silent,
+            voices=self._voices(silent, frame),
+            groups=groups,
+        )
+
+    def agents_unmatched(self, form: GuardrailForm) -> Iterator[str]:
+        """Return the entries that fit no agent of the snapshot."""
+        for entry in form.agents:
+            if not any(_fits(entry, agent) for agent in self.classes.agents if agent != ANY_OTHER):
+                yield entry
+
+    # --- what guardrails name ---
+
+    def _widened(self, classes: Classes) -> Classes:
+        """Add what guardrails tell apart though no layer does: groups from direct conversations, depths, names."""
+        conversations = {*classes.conversations, *self._conversations_named(classes)}
+        depths = {*classes.depths, *(form.min_depth for form in self._forms)}
+        return replace(
+            classes,
+            conversations=tuple(sorted(conversations)),
+            senders=(*sorted({*classes.senders[:-1], *self.named}), ANYBODY),
+            depths=tuple(sorted(depths)),
+        )
+
+    def _conversations_named(self, classes: Classes) -> Iterator[Conversation]:
+        dialect = self.engine.dialect
+        named = {normalize_channel(dialect, channel) for form in self._forms for channel in form.channels}
+        named |= {sender.channel for sender in self.named}
+        named |= {WEBCHAT, *(each.channel for each in classes.conversations)}
+        split = [_split(entry) for form in self._forms for entry in form.groups]
+        named |= {normalize_channel(dialect, channel) for channel, _ in split if channel}
+        for channel in named - {""}:
+            yield Conversation(channel)
+            yield Conversation(channel, "", "", ANY_OTHER)
+            for place, group in split:
+                if not place or normalize_channel(dialect, place) == channel:
+                    yield Conversation(channel, "", "", group)
+
+    # --- who is meant ---
+
+    @staticmethod
+    def _is_who(form: GuardrailForm, agent: str, sandboxed: bool) -> bool:
+        if form.sandboxed is not None and form.sandboxed is not sandboxed:
+            return False
+        return not form.agents or (agent != ANY_OTHER and any(_fits(entry, agent) for entry in form.agents))
+
+    def _is_meant(self, number: int, bearing: Bearing, is_owner: bool | None) -> bool:
+        mark, kind = cast(Marking, bearing.mark), self._forms[number].sender
+        known = mark.is_owner if is_owner is None else is_owner
+        if kind == "named":
+            return number in mark.lists
+        return kind == "anybody" or (known is True) is (kind == "owner")
+
+    def _voices(self, silent: int, frame: Frame) -> int:
+        """Return the voices of some conversations."""
+        known = self._heard.get(silent)
+        if known is None:
+            digits = format(silent, f"0{len(frame.conversations)}b")[::-1]
+            known = self._heard[silent] = int("".join([digits[at] for at in reversed(frame.voice_at)]) or "0", 2)
+        return known
+
+    def _conversations(self, form: GuardrailForm) -> int:
+        every = self.classes.conversations
+        dialect = self.engine.dialect
+        channels = {normalize_channel(dialect, each) for each in form.channels}
+        groups = {
+            (normalize_channel(dialect, channel) if channel else "", fold(group))
+            for channel, group in map(_split, form.groups)
+        }
+        numbers = [
+            at
+            for at, each in enumerate(every)
+            if (form.place == "anywhere" or (form.place == "group") is bool(each.group))
+            and (not channels or each.channel in channels)
+            and (not groups or any((where, name) in groups for name in self._ids(at) for where in ("", each.channel)))
+        ]
+        return mask_of_numbers(numbers, len(every))
+
+    def _ids(self, at: int) -> frozenset[str]:
+        """Return by which ids the groups around a conversation are known: its own, those above it, its space."""
+        if self._group_ids is None:
+            self._group_ids = [self._ids_of(each) for each in self.classes.conversations]
+        return self._group_ids[at]
+
+    def _ids_of(self, where: Conversation) -> frozenset[str]:
+        if not where.group:
+            return frozenset()
+        asked = ContextClass(ANY_OTHER, _ANY_MODEL, where, ANYBODY, None, False, 0)
+        ids = session_of(self.engine.dialect, context_of(asked)).group_ids
+        return frozenset(fold(each) for each in (*ids, where.group, where.space) if each and each != ANY_OTHER)
+
+
+def _fits(entry: str, agent: str) -> bool:
+    if "*" in entry:
+        return read_glob(fold(entry)).matches(agent)
+    return normalize_agent_id(entry) == agent
+
+
+def _split(entry: str) -> tuple[str, str]:
+    """Take a group apart: its channel, or nothing, and its id."""
+    channel, slash, group = entry.strip().partition("/")
+    return (channel, group) if slash else ("", channel)
+
+
+def _mask(chosen: Iterable[bool]) -> int:
+    digits = "".join("1" if each else "0" for each in chosen)
+    return int(digits[::-1] or "0", 2)
