@@ -81,6 +81,7 @@ urlpatterns = [
     path("policy-tests", policy_tests.PolicyTests.as_view(), name="api-policy-tests"),
     path("policy-tests/run", policy_tests.PolicyTestRun.as_view(), name="api-policy-tests-run"),
     path("policy-tests/<policy_test_id:test_id>", policy_tests.PolicyTestDetail.as_view(), name="api-policy-test"),
+    path("snapshots/diff", snapshots.SnapshotDifference.as_view(), name="api-snapshot-diff"),
     path("snapshots/<str:at>", snapshots.Snapshot.as_view(), name="api-snapshot"),
     path("publications", snapshots.Publications.as_view(), name="api-publications"),
     path("publications/rollback", snapshots.Rollback.as_view(), name="api-rollback"),

@@ -103,13 +103,14 @@ def records_of(changes: Iterable[DraftChange]) -> list[RecordChange]:
 def _field_change(change: DraftChange) -> FieldChange:
     if change.action == "changed":
         before, after = (_kept(change.field, value) for value in (change.before, change.after))
-        return FieldChange(change.field, tuple(_compared(before, after)))
+        return FieldChange(change.field, tuple(compared(before, after)))
     sign: Sign = "+" if change.action == "created" else "−"
     state = change.after if change.action == "created" else change.before
-    return FieldChange("", tuple(Line(sign, (Part(text),)) for text in _state_lines(state)))
+    return FieldChange("", tuple(Line(sign, (Part(text),)) for text in state_lines(state)))
 
 
-def _state_lines(state: Any) -> Iterator[str]:
+def state_lines(state: Any) -> Iterator[str]:
+    """Write what a record said, one member a line."""
     if not isinstance(state, Mapping):
         yield _text(state)
         return
@@ -125,7 +126,8 @@ def _kept(name: str, value: Any) -> Any:
     return without_places(value) if name == KEPT and isinstance(value, dict) else value
 
 
-def _compared(before: Any, after: Any) -> Iterator[Line]:
+def compared(before: Any, after: Any) -> Iterator[Line]:
+    """Write what differs between two values of a member, the old one first."""
     if before == after:
         return
     if isinstance(before, list) or isinstance(after, list):

@@ -9,6 +9,7 @@ from apps.accounts.secret_links import INVITATION_ROUTE, PASSWORD_RESET_ROUTE
 from apps.console.catalogue_urls import catalogue
 from apps.console.integrity_urls import integrity
 from apps.console.policy_urls import exploring, policies
+from apps.console.release_urls import releases
 from apps.console.retention_urls import retention
 from apps.console.tool_search_urls import searching
 from apps.console.views import (
@@ -203,4 +204,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     *catalogue,
     *searching,
     *exploring,
+    *releases,
 ]

@@ -183,3 +183,22 @@ def test_a_database_that_is_away_is_said_so(program: Any, monkeypatch: pytest.Mo
     answer = program("policy_read").get("registry/tools")
     assert (answer.status_code, answer.json()["code"]) == (503, "database_unavailable")
     assert "hush" not in answer.content.decode()
+
+
+def test_two_snapshots_are_compared_block_by_block_and_by_their_effect(program: Any, published: Any) -> None:
+    admin = program("policy_read", "policy_write")
+    agent = admin.get("agents").json()["results"][0]
+    admin.ask("PATCH", f"agents/{agent['id']}", {"version": agent["version"], "deny": []})
+
+    found = admin.get("snapshots/diff").json()
+    back = admin.get(f"snapshots/diff?a=draft&b={published.snapshot_id}").json()
+
+    (block,) = found["blocks"]
+    assert (block["action"], block["kind"], block["place"]) == ("changed", "agent", "agents.main.tools")
+    assert block["members"] == ["deny"]
+    assert (found["a"], back["b"]) == (published.snapshot_id, published.snapshot_id)
+    assert [change["gained"] for change in found["blast"]["changes"]] == [["exec"]]
+    assert [change["lost"] for change in back["blast"]["changes"]] == [["exec"]]
+    assert found["blast"]["contexts"] > found["blast"]["unchanged"] > 0
+    assert admin.get("snapshots/diff?a=" + "0" * 64).status_code == 404
+    assert program("explain").get("snapshots/diff").status_code == 403

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
@@ -16,10 +16,11 @@ from apps.api.reading import body_of, principal_of
 from apps.api.scope import environment_of
 from apps.api.serializers.policies import PublicationSerializer, PublishSerializer, RollbackSerializer
 from apps.api.serializers.shared import ProblemSerializer
+from apps.api.serializers.snapshots import SnapshotDifferenceSerializer, difference_json
 from apps.api.views.explain import snapshot_at
 from apps.api.views.parameters import ENVIRONMENT
 from apps.firewall.identifiers import read_id
-from apps.policies.selectors import publication_get, publications
+from apps.policies.selectors import publication_get, publications, snapshots_diff
 from apps.policies.services.publishing import publish, rollback
 
 HISTORY_LIMIT = 200
@@ -45,6 +46,24 @@ class Snapshot(APIView):
         if tag in known or "*" in known:
             return HttpResponse(status=status.HTTP_304_NOT_MODIFIED, headers=headers)
         return HttpResponse(snapshot.to_bytes(), content_type="application/json", headers=headers)
+
+
+class SnapshotDifference(APIView):
+    """Which blocks and tools two snapshots do not have in common, and who gains and loses what on the way."""
+
+    permissions = {"GET": Permission.POLICY_READ}
+
+    @extend_schema(
+        operation_id="snapshots_diff",
+        summary="Compare two snapshots: each `live`, `draft`, or a digest",
+        parameters=[ENVIRONMENT, OpenApiParameter("a", default="live"), OpenApiParameter("b", default="draft")],
+        responses={200: SnapshotDifferenceSerializer, 404: ProblemSerializer},
+    )
+    def get(self, request: Request) -> Response:
+        environment = environment_of(request)
+        old = snapshot_at(environment, request.query_params.get("a", "live"))
+        new = snapshot_at(environment, request.query_params.get("b", "draft"))
+        return Response(difference_json(old, new, snapshots_diff(old, new)))
 
 
 class Publications(APIView):

@@ -135,6 +135,7 @@ def _review(request: ConsoleRequest, form: PublishForm) -> dict[str, Any]:
         "shown_tools": tools[:shown],
         "tools_left": max(0, len(tools) - shown),
         "blast_url": reverse("publish-blast"),
+        "all_url": reverse("publish") + "?all",
         "records": records if "all" in request.GET else records[:SHOWN_RECORDS],
         "record_count": len(records),
         "change_count": len(records) + len(tools),

@@ -15,6 +15,7 @@ from apps.accounts.access import Permission, may
 from apps.console.blast import blast_of
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.release_forms import RollbackForm
+from apps.console.views.snapshot_diff import DRAFT, diff_url
 from apps.firewall.engine.snapshot import SnapshotError
 from apps.policies.errors import PublicationConflictError, PublicationRefusedError, SnapshotUntrustedError
 from apps.policies.history import publication_change_counts
@@ -51,6 +52,7 @@ def snapshots(request: ConsoleRequest) -> HttpResponse:
         "older": shown[-1].number if len(rows) > PAGE else None,
         "is_first": not before,
         "live": live_publication(environment),
+        "draft_key": DRAFT,
     }
     return render(request, "console/snapshots/snapshots.html", context)
 
@@ -134,6 +136,8 @@ def _shown(request: ConsoleRequest, publication: Any, form: RollbackForm) -> dic
         "live": live,
         "is_live": live is not None and live.pk == publication.pk,
         "is_same_as_live": live is not None and live.snapshot_id == publication.snapshot_id,
+        "rollback_diff_url": diff_url(live.number, publication.number) if live else "",
+        "diff_url": diff_url(other.number, publication.number) if other else "",
         "others": others,
         "compared": other,
         "difference_url": _difference_url(publication, other),
