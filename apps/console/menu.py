@@ -84,6 +84,7 @@ MENU: tuple[Section, ...] = (
             Entry("exec-rules", _("Exec rules"), "terminal-2", "exec-rule", Permission.POLICY_READ),
             Entry("limits", _("Limits"), "gauge", "limit", Permission.POLICY_READ),
             Entry("sandbox", _("Sandbox"), "shield-half", "sandbox", Permission.POLICY_READ),
+            Entry("policy-tests", _("Policy tests"), "test-pipe", "policy-test", Permission.POLICY_READ),
             Entry("guardrails", _("Guardrails"), "shield-check", "guardrail", Permission.POLICY_READ),
         ),
     ),

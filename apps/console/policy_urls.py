@@ -3,6 +3,7 @@
 from django.urls import URLPattern, URLResolver, path
 
 from apps.console.guard_urls import guarding
+from apps.console.policy_test_urls import testing
 from apps.console.views import agent_parts, agents, draft, explorer, limits, profiles, record_pages
 
 policies: list[URLPattern | URLResolver] = [
@@ -36,6 +37,7 @@ policies: list[URLPattern | URLResolver] = [
     path("limits/<rate_id:rate_id>/remove/", limits.limit_remove, name="limit-remove"),
     path("draft/pill/", draft.draft_pill, name="draft-pill"),
     *guarding,
+    *testing,
 ]
 
 exploring: list[URLPattern | URLResolver] = [

@@ -132,6 +132,35 @@ class Situation:
         return " · ".join(part for part in parts if part)
 
 
+def situation_of(context: CallContext) -> Situation | None:
+    """Find the situation that means a context; None when the fields of a form cannot say all of it."""
+    group = ""
+    if context.session_key:
+        group = context.session_key.partition(":group:")[2]
+        parts = (context.account_id or "", context.group_space or "", group)
+        group = "/".join(quote(part, safe="") for part in parts) if parts[0] or parts[1] else quote(group, safe="")
+    found = Situation(
+        agent=context.agent_id or "",
+        model="/".join(filter(None, (context.provider, context.model_id))),
+        channel=context.channel or "",
+        group=group,
+        owner=next(word for word, is_owner in OWNERS.items() if is_owner is context.sender_is_owner),
+        sandbox=context.sandboxed,
+        depth=min(context.subagent_depth, DEPTH_LIMIT),
+    )
+    senders = ("", ANY_OTHER, *_senders_of(context))
+    tried = (replace(found, sender=sender) for sender in senders)
+    return next((each for each in tried if each.context() == context), None)
+
+
+def _senders_of(context: CallContext) -> Iterator[str]:
+    named = {"e164": context.sender_e164, "username": context.sender_username, "name": context.sender_name}
+    yield from (f"{kind}:{value}" for kind, value in named.items() if value)
+    if context.sender_id:
+        yield f"id:{context.sender_id}" if ":" in context.sender_id else context.sender_id
+        yield f"channel:{context.channel}:{context.sender_id}"
+
+
 def _depth(text: str, field: str) -> int:
     if not (text.isascii() and text.isdigit()) or int(text[:9]) > DEPTH_LIMIT:
         raise ContextError(_("the depth is a whole number from 0 to %(last)s") % {"last": DEPTH_LIMIT}, field=field)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -192,6 +193,11 @@ class Trace:
     steps: tuple[TraceStep, ...]
     permissions: tuple[ShownAnswer, ...] = ()
     command: ExplainedCommand | None = None
+
+    @property
+    def test_query(self) -> str:
+        """The question as parameters of a policy test's form."""
+        return urlencode(self.answer.situation.query() | {"tool": self.decision.tool})
 
     @property
     def words(self) -> list[tuple[str, str, str]]:

@@ -1,8 +1,10 @@
 """Policy tests held against a snapshot: which pass, which fail and why, and which records they speak for."""
 
+from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from threading import Lock
+from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -17,10 +19,13 @@ from apps.policies.models import PolicyTest
 from apps.registry.models import Environment
 
 CODE: Final = "policy_test_failed"
+RUNS_KEPT: Final = 8
+_runs: OrderedDict[Any, list[CaseResult]] = OrderedDict()
+_runs_lock = Lock()
 
 
 @dataclass(frozen=True, slots=True)
-class TestedCase:
+class ProvenCase:
     """A policy test with what a snapshot answers."""
 
     test: PolicyTest
@@ -40,12 +45,12 @@ class ProofRun:
     """What became of an environment's policy tests; `digest` is the snapshot's. Those switched off stand aside."""
 
     digest: str
-    cases: Sequence[TestedCase]
+    cases: Sequence[ProvenCase]
     skipped: int = 0
     records: Sequence[CoveredRecord] = field(default_factory=tuple)
 
     @property
-    def failed(self) -> list[TestedCase]:
+    def failed(self) -> list[ProvenCase]:
         return [case for case in self.cases if not case.has_passed]
 
 
@@ -72,11 +77,32 @@ def policy_tests_run(environment: Environment, snapshot: Snapshot, *, with_recor
     return ProofRun(snapshot.digest, cases, len(tests) - len(enabled), records)
 
 
-def tested(snapshot: Snapshot, tests: Iterable[PolicyTest], *, with_places: bool = False) -> list[TestedCase]:
+def policy_tests_known(environment: Environment, snapshot: Snapshot) -> ProofRun:
+    """Return what `policy_tests_run` does, for pages that are looked at again and again.
+
+    What one snapshot answered to the same cases is not asked twice. A publication asks anew.
+    """
+    tests = list(policy_tests(environment))
+    enabled = [test for test in tests if test.is_enabled]
+    key = (snapshot.digest, *((test.pk, test.version) for test in enabled))
+    with _runs_lock:
+        results = _runs.get(key)
+    if results is None:
+        results = [case.result for case in tested(snapshot, enabled)]
+    with _runs_lock:
+        _runs[key] = results
+        _runs.move_to_end(key)
+        while len(_runs) > RUNS_KEPT:
+            _runs.popitem(last=False)
+    cases = [ProvenCase(test, result) for test, result in zip(enabled, results, strict=True)]
+    return ProofRun(snapshot.digest, cases, len(tests) - len(enabled))
+
+
+def tested(snapshot: Snapshot, tests: Iterable[PolicyTest], *, with_places: bool = False) -> list[ProvenCase]:
     """Ask a snapshot some policy tests, switched on or not."""
     wanted = list(tests)
     results = run_cases(snapshot, [_case(test) for test in wanted], files=HostFiles(), with_places=with_places)
-    return [TestedCase(test, result) for test, result in zip(wanted, results, strict=True)]
+    return [ProvenCase(test, result) for test, result in zip(wanted, results, strict=True)]
 
 
 def failures(environment: Environment, snapshot: Snapshot) -> list[dict[str, str]]:
@@ -84,7 +110,7 @@ def failures(environment: Environment, snapshot: Snapshot) -> list[dict[str, str
     return [failure_detail(case) for case in policy_tests_run(environment, snapshot).failed]
 
 
-def failure_detail(case: TestedCase) -> dict[str, str]:
+def failure_detail(case: ProvenCase) -> dict[str, str]:
     answer = case.answer
     message = _("the policy test `%(name)s` expects %(expected)s, and the answer is %(got)s: %(reason)s") % {
         "name": case.test.name,

@@ -1,6 +1,7 @@
 """A policy test made from a recorded call: its context as far as the ledger keeps it, its params, its verdict."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from apps.audit.rows import CallRecord
@@ -15,16 +16,12 @@ VERDICTS: Final[Mapping[str, Verdict]] = {"allow": "allowed", "deny": "denied", 
 def case_fields(call: CallRecord, snapshot: Snapshot | None) -> dict[str, Any]:
     """Return the fields of a policy test that say of a call what became of it.
 
-    The ledger keeps agent, session, channel and sender; of model, owner and sandbox the case says nothing. A call that
-    something else than policy ended (a limit, a session, a hook) says nothing about policy either: then the case
+    A call that something else than policy ended (a limit, a session, a hook) says nothing about policy: then the case
     expects what `snapshot` answers.
     """
-    context = CallContext(
-        agent_id=call.agent or None,
-        session_key=call.session_key or None,
-        channel=call.channel or None,
-        sender_id=call.sender or None,
-    )
+    context = call.context.context
+    if context.agent_id is None and context.session_key is None:
+        context = replace(context, agent_id=call.agent or None)
     params = dict(call.params) if isinstance(call.params, Mapping) and call.params else None
     verdict, layer = _expected(call)
     if verdict is None:

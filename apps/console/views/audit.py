@@ -217,6 +217,7 @@ def _drawer(request: ConsoleRequest, shown: str) -> dict[str, Any]:
         "shown": ShownCall(record, dialect=_dialect(request)),
         "seal": entry_seal(record.entries[-1]),
         "asked": _asked(request, record),
+        "may_test": may(request.user, Permission.POLICY_WRITE),
         **_copies(request, record),
     }
 
@@ -258,6 +259,7 @@ def call(request: ConsoleRequest, call_id: uuid.UUID) -> HttpResponse:
         "encoded": _query(request).urlencode(),
         **_copies(request, record),
         "may_cancel": record.status in OPEN and may(request.user, Permission.CALLS_MAKE),
+        "may_test": may(request.user, Permission.POLICY_WRITE),
     }
     is_part = bool(request.htmx) and not request.htmx.history_restore_request
     with timezone.override(zone_of(preference)):

@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from apps.accounts.access import Permission
+from apps.accounts.access import Permission, may
 from apps.console import verdicts
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.matrix import cell_of, matrix_of
@@ -153,6 +153,8 @@ def _compared(request: ConsoleRequest, state: State, snapshot: Snapshot) -> dict
         "is_known": state.tool in snapshot.tool_names,
         "tool_base": state.url(tool="") + ("&" if "?" in state.url(tool="") else "?") + "tool=",
         "columns": 1 + len(answers),
+        "test_at": "draft" if state.at == "draft" else "",
+        "may_test": may(request.user, Permission.POLICY_WRITE),
     }
 
 

@@ -14,6 +14,7 @@ from apps.accounts.access import Permission, may, require
 from apps.console.blast import blast_of
 from apps.console.changes import records_of
 from apps.console.gate import ConsoleRequest, gate
+from apps.console.policy_tests import draft_run, failing_rows
 from apps.console.record_pages import record_url
 from apps.console.release_forms import PublishForm
 from apps.console.tool_changes import tool_changes
@@ -111,8 +112,11 @@ def _form_context(request: ConsoleRequest, form: PublishForm) -> dict[str, Any]:
         digest = draft_snapshot(environment).digest
     except SnapshotError:
         digest = ""
+    tests = draft_run(environment)
     return {
         "form": form,
+        "tests": tests,
+        "failing": failing_rows(tests),
         "live": live,
         "next_number": live.number + 1 if live else 1,
         "digest": digest,

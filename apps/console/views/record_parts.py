@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from apps.console.forms import ConsoleForm
 from apps.console.gate import ConsoleRequest
 from apps.console.posted import version_seen
+from apps.policies.errors import PolicyError
 from apps.registry.errors import RecordChangedError, RegistryError
 
 T = TypeVar("T")
@@ -31,7 +32,7 @@ def record_save(request: ConsoleRequest, form: ConsoleForm, save: Callable[[], T
         made = save()
     except RecordChangedError:
         return Saved(is_conflict=True)
-    except RegistryError as error:
+    except (RegistryError, PolicyError) as error:
         form.take_refusal(error)
         return Saved()
     messages.success(request, told)

@@ -10,6 +10,7 @@ from apps.accounts.access import actor_of
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.masking import Masker
 from apps.audit.services import entry_record
+from apps.events.notices import announce
 from apps.policies.actors import By
 from apps.policies.errors import PolicyTestInvalidError, RecordGoneError
 from apps.policies.locks import draft_lock
@@ -115,6 +116,7 @@ def _wrong(path: str, message: str) -> PolicyTestInvalidError:
 
 
 def _tell(test: PolicyTest, by: By, action: str, fields: Mapping[str, Any]) -> None:
+    announce("draft.changed", id=test.environment.pk, environment=test.environment.slug)
     entry_record(
         EntryDraft(
             kind=EntryKind.POLICY_CHANGE,
