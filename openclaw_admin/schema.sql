@@ -88,6 +88,7 @@
 -- policies.0005_elevated_of_scopes 666733b6f60a308a
 -- policies.0006_elevated_out_of_the_rest 3d60187a3a43d01f
 -- policies.0007_policy_tests 63a1062a85d7a81c
+-- policies.0008_replays_of_past_calls 638853757ac0e710
 -- sessions.0001_initial 2aa438e2393ee513
 -- tool_runs.0001_runs_and_their_searches e2a6dbb50b07d8a1
 -- ;
@@ -2074,7 +2075,7 @@ ALTER TABLE "approvals_answerrule" ADD COLUMN "teams" varchar(64)[] DEFAULT '{}'
 -- ;
 ALTER TABLE "approvals_answerrule" ALTER COLUMN "teams" DROP DEFAULT
 -- ;
-ALTER TABLE "approvals_answerrule" ADD COLUMN "updated_at" timestamp with time zone DEFAULT '2026-11-24 08:47:24.196261+00:00'::timestamptz NOT NULL
+ALTER TABLE "approvals_answerrule" ADD COLUMN "updated_at" timestamp with time zone DEFAULT '2026-11-24 19:08:09.796625+00:00'::timestamptz NOT NULL
 -- ;
 ALTER TABLE "approvals_answerrule" ALTER COLUMN "updated_at" DROP DEFAULT
 -- ;
@@ -2292,7 +2293,7 @@ CREATE INDEX "audit_export_requested_by_id_b1eb06ef" ON "audit_export" ("request
 -- ;
 CREATE INDEX "audit_export_state" ON "audit_export" ("state", "expires_at")
 -- ;
-ALTER TABLE "audit_export" ADD COLUMN "touched_at" timestamp with time zone DEFAULT '2026-11-24 08:47:24.658747+00:00'::timestamptz NOT NULL
+ALTER TABLE "audit_export" ADD COLUMN "touched_at" timestamp with time zone DEFAULT '2026-11-24 19:08:12.047112+00:00'::timestamptz NOT NULL
 -- ;
 ALTER TABLE "audit_export" ALTER COLUMN "touched_at" DROP DEFAULT
 -- ;
@@ -7142,6 +7143,22 @@ CREATE INDEX "policies_policytestevent_environment_id_be74a3a1" ON "policies_pol
 CREATE INDEX "policies_policytestevent_pgh_context_id_bfdb4d27" ON "policies_policytestevent" ("pgh_context_id")
 -- ;
 CREATE INDEX "policies_policytestevent_pgh_obj_id_ac44f3a0" ON "policies_policytestevent" ("pgh_obj_id")
+-- ;
+CREATE TABLE "policies_replayrule" ("environment_id" uuid NOT NULL PRIMARY KEY, "is_required" boolean NOT NULL)
+-- ;
+CREATE TABLE "policies_replay" ("id" uuid NOT NULL PRIMARY KEY, "actor" text NOT NULL, "requested_at" timestamp with time zone NOT NULL, "days" integer NOT NULL CHECK ("days" >= 0), "live_digest" text NOT NULL, "draft_digest" text NOT NULL, "snapshot" bytea NULL, "state" text NOT NULL, "calls_total" bigint NULL, "calls_done" bigint NOT NULL, "place" jsonb NULL, "tally" jsonb NOT NULL, "worker" uuid NULL, "touched_at" timestamp with time zone NOT NULL, "finished_at" timestamp with time zone NULL, "error" text NOT NULL, "environment_id" uuid NOT NULL, "requested_by_id" uuid NULL)
+-- ;
+ALTER TABLE "policies_replayrule" ADD CONSTRAINT "policies_replayrule_environment_id_fd2054e0_fk_registry_" FOREIGN KEY ("environment_id") REFERENCES "registry_environment" ("id") DEFERRABLE INITIALLY DEFERRED
+-- ;
+ALTER TABLE "policies_replay" ADD CONSTRAINT "policies_replay_environment_id_d85118d2_fk_registry_" FOREIGN KEY ("environment_id") REFERENCES "registry_environment" ("id") DEFERRABLE INITIALLY DEFERRED
+-- ;
+ALTER TABLE "policies_replay" ADD CONSTRAINT "policies_replay_requested_by_id_8f0340db_fk_accounts_user_id" FOREIGN KEY ("requested_by_id") REFERENCES "accounts_user" ("id") DEFERRABLE INITIALLY DEFERRED
+-- ;
+CREATE INDEX "policies_replay_environment_id_d85118d2" ON "policies_replay" ("environment_id")
+-- ;
+CREATE INDEX "policies_replay_requested_by_id_8f0340db" ON "policies_replay" ("requested_by_id")
+-- ;
+CREATE INDEX "replay_of_draft" ON "policies_replay" ("environment_id", "draft_digest")
 -- ;
 CREATE TABLE "django_session" ("session_key" varchar(40) NOT NULL PRIMARY KEY, "session_data" text NOT NULL, "expire_date" timestamp with time zone NOT NULL)
 -- ;

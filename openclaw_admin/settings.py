@@ -275,6 +275,7 @@ CELERY_BEAT_SCHEDULE = {
         "audit.purges_run": 3600.0,
         "audit.purges_resume": 60.0,
         "audit.erasures_resume": 60.0,
+        "policies.replays_resume": 60.0,
         "registry.looks_due": 10.0,
         "registry.runs_close_orphaned": 60.0,
         "gateway.calls_settle": 2.0,
@@ -295,6 +296,7 @@ CELERY_TASKS_AT_START = [
     "audit.exports_resume",
     "audit.erasures_resume",
     "audit.purges_resume",
+    "policies.replays_resume",
     "registry.runs_close_orphaned",
 ]
 
@@ -354,6 +356,7 @@ SPECTACULAR_SETTINGS = {
         "ToolSourceEnum": "apps.registry.models.ToolSource",
         "GroupKindEnum": "apps.policies.models.channels.GroupKind",
         "ExpectedVerdictEnum": "apps.policies.models.policy_tests.ExpectedVerdict",
+        "ReplayStateEnum": "apps.policies.models.replays.Replay.State",
         "SourceKindEnum": "apps.registry.models.SourceKind",
         "RunStateEnum": "apps.registry.models.RunState",
         "PurgeStateEnum": "apps.audit.models.PurgeRun.State",

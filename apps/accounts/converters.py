@@ -166,6 +166,11 @@ class ErasureId(IdConverter):
     regex = f"ers_{BODY}"
 
 
+class ReplayId(IdConverter):
+    prefix = "replay"
+    regex = f"replay_{BODY}"
+
+
 class IdNumber(IntConverter):
     """A number of a row; one that no row can have does not match."""
 
@@ -198,6 +203,7 @@ CONVERTERS: dict[str, type[IdConverter]] = {
     "hold_id": HoldId,
     "erasure_id": ErasureId,
     "policy_test_id": PolicyTestId,
+    "replay_id": ReplayId,
     "gateway_id": GatewayId,
     "alarm_id": AlarmId,
     "subscription_id": SubscriptionId,

@@ -50,6 +50,7 @@ STATUS_OF_CODE: dict[str, int] = {
     "halt_lifted": status.HTTP_409_CONFLICT,
     "team_in_use": status.HTTP_409_CONFLICT,
     "source_busy": status.HTTP_409_CONFLICT,
+    "replay_ended": status.HTTP_409_CONFLICT,
     "export_state": status.HTTP_409_CONFLICT,
     "drift_decided": status.HTTP_409_CONFLICT,
     "drift_pending": status.HTTP_409_CONFLICT,

@@ -52,6 +52,7 @@ class EntryKind(StrEnum):
     HOOK_CHANGE = "hook_change"
     SESSION_CHANGE = "session_change"
     SEARCH_LABEL = "search_label"
+    REPLAY = "replay"
     KILL_SWITCH = "kill_switch"
     COMMAND_ENDED = "command_ended"
     GATEWAY_CHANGE = "gateway_change"

@@ -11,6 +11,7 @@ STATUS: dict[str, int] = {
     "not_found": 404,
     "link_invalid": 404,
     "conflict": 409,
+    "replay_ended": 409,
     "unavailable": 503,
     "audit_unavailable": 503,
 }

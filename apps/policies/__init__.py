@@ -9,6 +9,7 @@ triggers with the actor. Every change announces `draft.changed`, every publicati
 - `selectors`: `live_publication`, `live_snapshot`, `draft_snapshot`, `draft_changes`, `draft_diff`, `lint`,
   `document_export`, `approvals_export`, and the lists of records; `record_get(environment, kind, id)`.
 - `kinds`: the words for kinds of records. `errors`: what is refused; `ConflictError.fields` holds both sides.
+- `replays`: past calls held against a draft, and whether that was done before it is published; `tasks` count them.
 - inside: `document` (text, rows and back), `compiler` (rows -> snapshot), `lint`, `changes` (the change log),
   `snapshots` (digest and signature checked before use), `places` (where a record stands in its document).
 

@@ -104,6 +104,24 @@ class PolicyTestInvalidError(PolicyError):
     code = "policy_test_invalid"
 
 
+class ReplayInvalidError(PolicyError):
+    """A replay that cannot be asked for; `details` says why."""
+
+    code = "replay_invalid"
+
+
+class ReplayNotFoundError(PolicyError):
+    """There is no such replay for who asks."""
+
+    code = "not_found"
+
+
+class ReplayStateError(PolicyError):
+    """The replay has ended."""
+
+    code = "replay_ended"
+
+
 class SnapshotUntrustedError(PolicyError):
     """A stored snapshot does not fit its digest or its signature."""
 

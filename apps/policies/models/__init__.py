@@ -14,6 +14,7 @@ from apps.policies.models.execution import (
 from apps.policies.models.guards import ContentAction, ContentFilter, ContentWhere, PermissionGrant
 from apps.policies.models.policy_tests import CaseOrigin, ExpectedVerdict, PolicyTest
 from apps.policies.models.publications import Publication, StoredSnapshot
+from apps.policies.models.replays import Replay, ReplayRule
 from apps.policies.models.scopes import Agent, ElevatedLevel, GlobalPolicy, Profile, ProviderPolicy
 
 DRAFT_MODELS = (
@@ -61,6 +62,8 @@ __all__ = [
     "Profile",
     "ProviderPolicy",
     "Publication",
+    "Replay",
+    "ReplayRule",
     "SenderRule",
     "StoredSnapshot",
 ]

@@ -23,17 +23,21 @@ from apps.policies.lint import blocking_findings
 from apps.policies.locks import draft_lock
 from apps.policies.models import Publication, StoredSnapshot
 from apps.policies.proving import failures
+from apps.policies.replays.proofs import replay_mistakes
 from apps.policies.snapshots import publication_snapshot
 from apps.registry.models import Environment
 
 MESSAGE_LENGTH = 4000
 
 
-def publish(environment: Environment, *, by: By, message: str, expected_live: str | None) -> Publication:
+def publish(
+    environment: Environment, *, by: By, message: str, expected_live: str | None, is_reviewed: bool = False
+) -> Publication:
     """Make the draft live. Every door comes here: what the draft fails of the policy tests is not published.
 
     Args:
         expected_live: digest that was live when the draft was reviewed; None or empty when nothing was.
+        is_reviewed: a person publishes from the page of the review, of which a replay is part.
     Raises:
         PublicationConflictError: something else is live by now.
         PublicationRefusedError: every reason why the draft cannot be published.
@@ -45,6 +49,12 @@ def publish(environment: Environment, *, by: By, message: str, expected_live: st
         snapshot = None if details else _compiled(environment, details)
         if snapshot is not None:
             details += failures(environment, snapshot)
+            details += replay_mistakes(
+                environment,
+                draft_digest=snapshot.digest,
+                live_digest=expected_live or "",
+                is_reviewed=is_reviewed,
+            )
         if snapshot is None or details:
             raise PublicationRefusedError(_("the draft cannot be published"), details)
         publication = Publication(

@@ -1,0 +1,44 @@
+"""Doors for Celery: each fetches by id or reads the clock, and calls one service."""
+
+from uuid import UUID
+
+import structlog
+from celery import shared_task
+from django.db import transaction
+from django.utils import timezone
+from kombu.exceptions import OperationalError as BrokerError
+
+from apps.policies.replays.asking import replays_unfinished
+from apps.policies.replays.running import TURN_S, replay_run
+
+log = structlog.get_logger(__name__)
+
+
+@shared_task(name="policies.replay_run")
+def replay_run_task(replay_id: str) -> bool:
+    """Count some parts of one replay, and ask for the next ones."""
+    has_more = replay_run(UUID(replay_id), at=timezone.now(), limit_s=TURN_S)
+    if has_more:
+        replay_run_task.delay(replay_id)
+    return has_more
+
+
+@shared_task(name="policies.replays_resume")
+def replays_resume_task() -> int:
+    """Enqueue the replays that no worker works on. Every minute, and at start: a worker may have been killed."""
+    unfinished = replays_unfinished(timezone.now())
+    for replay_id in unfinished:
+        replay_run_task.delay(str(replay_id))
+    return len(unfinished)
+
+
+def replay_enqueue(replay_id: UUID) -> None:
+    """Hand a replay to a worker once this transaction commits; without a broker it is found within a minute."""
+
+    def hand_over() -> None:
+        try:
+            replay_run_task.delay(str(replay_id))
+        except BrokerError:
+            log.warning("policies.not_enqueued", replay=str(replay_id))
+
+    transaction.on_commit(hand_over)
