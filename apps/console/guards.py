@@ -204,10 +204,11 @@ def permission_trial(snapshot: Snapshot, given: "QueryDict", *, unsaved: Grant |
     texts = {name: given.get(PREFIX + name, "")[:TEXT_LIMIT] for name in ("tool", "role", "token", "session", "params")}
     tools = asking_tools(snapshot)
     situation, mistake = _situation(snapshot, given)
+    choices = choices_of(snapshot, situation)
     trial = PermissionTrial(
         tools=tools,
         tool=texts["tool"] or next(iter(tools), ""),
-        choices=[choices_of(snapshot, situation)[name] for name in CONTEXT],
+        choices=[choices[name] for name in CONTEXT],
         role=texts["role"],
         token=texts["token"].strip(),
         session=texts["session"].strip(),

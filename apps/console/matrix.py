@@ -19,6 +19,7 @@ from apps.firewall.engine.layers import layers_of
 from apps.firewall.engine.snapshot import Snapshot
 
 AGENTS_SHOWN: Final = 60
+CELLS_SHOWN: Final = 6_000
 QUESTIONS: Final = 12_000
 SHADES: Final = 4
 PLACES_NAMED: Final = 5
@@ -44,24 +45,41 @@ class MatrixRow:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Agents by tools. `places` counts the places that were asked about, of `places_known`."""
+    """Agents by tools.
+
+    Attributes:
+        places: the places that were asked about, of `places_known`.
+        start: how many of the `agents_known` stand before these; `step` how many there may be at once.
+    """
 
     tools: tuple[tuple[str, bool], ...]
     rows: tuple[MatrixRow, ...]
     places: int
     places_known: int
     agents_known: int
+    start: int
+    step: int
+
+    @property
+    def first(self) -> int:
+        return self.start + 1
+
+    @property
+    def last(self) -> int:
+        return self.start + len(self.rows)
 
 
-def matrix_of(snapshot: Snapshot, at: str) -> Matrix:
-    """Ask about every agent in every place: outside channels, and each group that a policy names."""
+def matrix_of(snapshot: Snapshot, at: str, *, start: int = 0) -> Matrix:
+    """Ask about agents in every place: outside channels, and each group that a policy names."""
     names = agent_names(snapshot)
-    shown = names[:AGENTS_SHOWN]
+    step = min(AGENTS_SHOWN, max(1, CELLS_SHOWN // max(1, len(snapshot.tool_names))))
+    start = start if start < len(names) else 0
+    shown = names[start : start + step]
     known = named_places(snapshot)
     places = known[: max(1, QUESTIONS // max(1, len(shown)))]
     tools = _columns(snapshot)
     rows = tuple(_row(snapshot, name, places, tools, at) for name in shown)
-    return Matrix(tools, rows, len(places), len(known), len(names))
+    return Matrix(tools, rows, len(places), len(known), len(names), start, step)
 
 
 def _columns(snapshot: Snapshot) -> tuple[tuple[str, bool], ...]:

@@ -1,8 +1,9 @@
 """A situation that a person picks: agent, model, place, sender. Read from a URL or a form, asked of the engine."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, unquote, urlencode
 
@@ -272,8 +273,9 @@ def choices_of(
     """List what may be picked, field by field, in the order of the form."""
     classes = known_classes(snapshot)
     model_keys = sorted({*models, *_provider_keys(snapshot)})
-    senders = [each for each in classes.senders if speaks_in(each, situation.conversation)]
-    named = [(str(each), str(each)) for each in senders if each.kind != ANY_OTHER]
+    place = situation.conversation
+    senders = (str(each) for each in classes.senders if each.kind != ANY_OTHER and speaks_in(each, place))
+    named = ((sender, sender) for sender in senders)
     made = {
         "agent": _choice("agent", _("Agent"), situation.agent, [(name, name) for name in agent_names(snapshot)]),
         "model": _choice(
@@ -285,7 +287,10 @@ def choices_of(
         "channel": _choice("channel", _("Channel"), situation.channel, _channels(classes)),
         "group": _choice("group", _("Group"), situation.group, _groups(classes, situation.channel)),
         "sender": _choice(
-            "sender", _("Sender"), situation.sender, [("", _("not known")), *named, (ANY_OTHER, _("any other"))]
+            "sender",
+            _("Sender"),
+            situation.sender,
+            chain([("", _("not known"))], named, [(ANY_OTHER, _("any other"))]),
         ),
         "owner": _choice(
             "owner", _("Owner"), situation.owner, [("", _("as listed")), ("yes", _("yes")), ("no", _("no"))]
@@ -304,7 +309,8 @@ def choices_of(
     return {name: replace(choice, name=prefix + name) for name, choice in made.items()}
 
 
-def _choice(name: str, label: str, value: str, pairs: list[tuple[str, str]]) -> Choice:
+def _choice(name: str, label: str, value: str, offered: Iterable[tuple[str, str]]) -> Choice:
+    pairs = list(islice(offered, OPTIONS_LIMIT + 1))  # no more are read: there may be a hundred thousand
     if len(pairs) > OPTIONS_LIMIT:
         return Choice(name, label, value, (), is_typed=True)
     if value not in {pair[0] for pair in pairs}:
@@ -317,11 +323,11 @@ def _channels(classes: Classes) -> list[tuple[str, str]]:
     return [("", _("none")), *((name, channel_label(name)) for name in names)]
 
 
-def _groups(classes: Classes, channel: str) -> list[tuple[str, str]]:
-    places = [place for place in classes.conversations if place.channel == channel and place.group]
+def _groups(classes: Classes, channel: str) -> Iterable[tuple[str, str]]:
     if not channel:
         return [("", _("none"))]
-    return [("", _("direct chat")), *((group_value(place), group_label(place)) for place in places)]
+    places = (place for place in classes.conversations if place.channel == channel and place.group)
+    return chain([("", _("direct chat"))], ((group_value(place), group_label(place)) for place in places))
 
 
 def _places(classes: Classes, situation: Situation) -> Choice:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from apps.console import matrix
 from apps.console.situations import Situation, group_value, known_classes, read_sender
 from apps.firewall.engine.contexts import Conversation
 from apps.firewall.engine.decide import explain
@@ -141,6 +142,20 @@ def test_the_matrix_counts_places(client_of: ClientOf, published: Any, viewer: A
     assert (cell.count, cell.asks) == (2, True)
     assert [(name, times) for _number, name, times in context["cell"].deniers] == [("Group", 1)]
     assert "ops-runner, exec: 2 of 3 places, asks first" in browser.get(PAGE, {"view": "matrix"}).content.decode()
+
+
+def test_the_matrix_shows_so_many_cells_and_leads_to_the_next(
+    client_of: ClientOf, published: Any, viewer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(matrix, "CELLS_SHOWN", 1)
+    browser = client_of(viewer)
+    first = browser.get(PAGE, {"view": "matrix"})
+    assert [row.agent for row in first.context["matrix"].rows] == ["main"]
+    second = browser.get(first.context["links"]["later"])
+    assert [row.agent for row in second.context["matrix"].rows] == ["ops-runner"]
+    assert (second.context["matrix"].first, second.context["links"]["later"]) == (2, "")
+    assert browser.get(second.context["links"]["earlier"]).context["matrix"].first == 1
+    assert browser.get(PAGE, {"view": "matrix", "start": "99"}).context["matrix"].first == 1
 
 
 def test_a_page_asks_few_questions(

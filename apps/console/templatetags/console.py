@@ -73,6 +73,29 @@ def visible(value: object) -> SafeString:
     return mark_safe("".join(_visible_parts(text)))  # noqa: S308 - each part is escaped above
 
 
+@register.simple_tag
+def heat_cell(cell: Any, agent: str, places: int, *, is_open: bool) -> SafeString:
+    """Draw a cell of the matrix; a page may have thousands, too many for a template of their own."""
+    said = _("%(agent)s, %(tool)s: %(count)s of %(places)s places") % {
+        "agent": visible_text(agent),
+        "tool": visible_text(cell.tool),
+        "count": cell.count,
+        "places": places,
+    }
+    if cell.asks:
+        said += ", " + _("asks first")
+    marks = (
+        "grp" if cell.starts_section else "",
+        f"hc q{cell.shade}",
+        " ap" if cell.asks else "",
+        " on" if is_open else "",
+    )
+    return format_html(
+        '<td class="{}"><a href="{}#cell" class="{}{}{}" aria-label="{}">{}</a></td>',
+        marks[0], cell.url, *marks[1:], said, cell.count or "·",
+    )  # fmt: skip
+
+
 @register.filter
 def command_text(value: object) -> SafeString:
     """Escape a piece of a command so that what is read is what runs.

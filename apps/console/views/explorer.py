@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from apps.accounts.access import Permission, may
 from apps.console import verdicts
 from apps.console.gate import ConsoleRequest, gate
-from apps.console.matrix import cell_of, matrix_of
+from apps.console.matrix import CellDetail, Matrix, cell_of, matrix_of
 from apps.console.situations import Situation, agent_names, choices_of, configured_models
 from apps.console.views.agents import environment_chosen
 from apps.firewall.engine.context import ContextError
@@ -23,6 +23,7 @@ from apps.policies.selectors import agents, draft_snapshot, live_publication, li
 FIELDS = ("agent", "model", "channel", "group", "sender", "owner", "sandbox", "depth")
 SECOND = "b_"
 TOOL_LIMIT = 200
+NUMBER_DIGITS = 7
 
 
 class State:
@@ -37,6 +38,7 @@ class State:
         self.view = "matrix" if given.get("view") == "matrix" else "compare"
         self.tool = given.get("tool", "")[:TOOL_LIMIT]
         self.only = given.get("only") == "on"
+        self.start = _number(given.get("start", ""))
         self.first = Situation.read(given)
         if not self.first.agent:
             self.first = replace(self.first, agent=default_agent)
@@ -54,6 +56,7 @@ class State:
             **({"compare": "on", **self.second.query(SECOND)} if self.second else {}),
             "only": "on" if self.only and self.second else "",
             "tool": self.tool,
+            "start": str(self.start) if self.start else "",
         }
         return urlencode({name: value for name, value in (values | changes).items() if value})
 
@@ -66,6 +69,10 @@ class State:
         """The same without the second situation."""
         gone = {f"{SECOND}{name}": "" for name in FIELDS}
         return self.url(compare="", only="", **gone)
+
+
+def _number(given: str) -> int:
+    return int(given) if given.isascii() and given.isdigit() and len(given) < NUMBER_DIGITS else 0
 
 
 def _snapshot(request: ConsoleRequest, at: str) -> Snapshot | None:
@@ -118,14 +125,22 @@ def _context(request: ConsoleRequest, state: State, snapshot: Snapshot | None) -
     if snapshot is None:
         return context | {"missing": True}
     if state.view == "matrix":
-        return context | _matrix(snapshot, state)
+        context["links"] |= _matrix_links(matrix := matrix_of(snapshot, state.at, start=state.start), state)
+        return context | {"matrix": matrix, "cell": _cell(snapshot, state)}
     return context | _compared(request, state, snapshot)
 
 
-def _matrix(snapshot: Snapshot, state: State) -> dict[str, Any]:
+def _cell(snapshot: Snapshot, state: State) -> CellDetail | None:
     is_cell = bool(state.tool) and state.first.agent in agent_names(snapshot)
-    cell = cell_of(snapshot, state.first.agent, state.tool, state.at) if is_cell else None
-    return {"matrix": matrix_of(snapshot, state.at), "cell": cell}
+    return cell_of(snapshot, state.first.agent, state.tool, state.at) if is_cell else None
+
+
+def _matrix_links(matrix: Matrix, state: State) -> dict[str, str]:
+    earlier, later = max(0, matrix.start - matrix.step), matrix.start + matrix.step
+    return {
+        "earlier": state.url(start=str(earlier or ""), tool="") if matrix.start else "",
+        "later": state.url(start=str(later), tool="") if later < matrix.agents_known else "",
+    }
 
 
 def _answers(state: State, snapshot: Snapshot) -> list[verdicts.Answer]:
