@@ -1,7 +1,7 @@
 """What the pages of agents show: the list, an agent's fields against what is live, the preview of unsaved values."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     ProviderRecord: TypeAlias = ProviderPolicy
     EnvironmentRecord: TypeAlias = Environment
 
+AGENTS_SHOWN: Final = 50
 LABELS: Final[Mapping[str, Promise]] = {
     "profile": gettext_lazy("Profile"),
     "also_allow": gettext_lazy("Also allow"),
@@ -300,12 +301,44 @@ class AgentRow:
         return [*(self.record.allow or ()), *(self.record.also_allow or ())]
 
 
-def agent_rows(environment: "Environment") -> tuple[list[AgentRow], int]:
-    """List the agents of the draft, and how many tools there are."""
+@dataclass(frozen=True, slots=True)
+class AgentPage:
+    """A stretch of the agents that were asked for, of the draft's `tools`.
+
+    Attributes:
+        count: agents that fit; `first` and `last` say which of them these are, from 1.
+        earlier, later: numbers of the pages beside this one; None at an end.
+    """
+
+    rows: list[AgentRow]
+    count: int
+    first: int
+    earlier: int | None
+    later: int | None
+    tools: int
+
+    @property
+    def last(self) -> int:
+        return self.first + len(self.rows) - 1
+
+
+def agent_page(environment: "Environment", *, words: str = "", page: int = 1) -> AgentPage:
+    """List agents of the draft whose key or name holds some words."""
+    found = agents(environment, words=words)
+    count = found.count()
+    page = max(1, min(page, -(-count // AGENTS_SHOWN)))
+    start = (page - 1) * AGENTS_SHOWN
+    rows = _agent_rows(environment, found[start : start + AGENTS_SHOWN])
+    later = page + 1 if start + len(rows) < count else None
+    tools = len(draft_snapshot(environment).tool_names)
+    return AgentPage(rows, count, start + 1, page - 1 if page > 1 else None, later, tools)
+
+
+def _agent_rows(environment: "Environment", records: "Iterable[Agent]") -> list[AgentRow]:
     draft, live = draft_snapshot(environment), live_snapshot(environment)
     remarks = reviewer(environment)
     rows = []
-    for record in agents(environment):
+    for record in records:
         context = CallContext(agent_id=record.key)
         rules = live_rules(live, record.key)
         rows.append(
@@ -318,7 +351,7 @@ def agent_rows(environment: "Environment") -> tuple[list[AgentRow], int]:
                 is_changed=live is not None and (rules is None or fields_changed(record, rules) > 0),
             )
         )
-    return rows, len(draft.tool_names)
+    return rows
 
 
 @dataclass(frozen=True, slots=True)

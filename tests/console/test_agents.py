@@ -50,6 +50,33 @@ def test_it_marks_lists_with_mistakes(client_of: ClientOf, draft: Any, viewer: A
     assert rows["main"].remarks["warning"] == 1
 
 
+def test_it_shows_fifty_at_once_and_finds_the_others(
+    client_of: ClientOf, published: Any, viewer: Any, admin: Any, django_assert_max_num_queries: Any
+) -> None:
+    for number in range(55):
+        agent_create(published, f"many-{number:02}", by=admin)
+    browser = client_of(viewer)
+    first = browser.get("/agents/").context["page"]
+    assert (len(first.rows), first.first, first.earlier, first.later) == (50, 1, None, 2)
+    with django_assert_max_num_queries(16):
+        second = browser.get("/agents/", {"page": "2"}).context["page"]
+    assert (second.first, second.last, second.count, second.earlier, second.later) == (
+        51,
+        first.count,
+        first.count,
+        1,
+        None,
+    )
+    assert not {row.record.key for row in first.rows} & {row.record.key for row in second.rows}
+    found = browser.get("/agents/", {"q": "Y-54"}).context["page"]
+    assert [row.record.key for row in found.rows] == ["many-54"]
+    assert browser.get("/agents/", {"page": "999999"}).context["page"].first == 51
+    for odd in ("-1", "x", "1" * 40, "²"):
+        assert browser.get("/agents/", {"page": odd}).context["page"].first == 1
+    nobody = browser.get("/agents/", {"q": "nobody\0"})
+    assert "No agent's key or name holds that." in nobody.content.decode().replace("&#x27;", "'")
+
+
 def test_without_agents_it_says_so(client_of: ClientOf, environment: Any, viewer: Any) -> None:
     assert "No agents yet" in client_of(viewer).get("/agents/").content.decode()
 

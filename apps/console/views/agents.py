@@ -23,9 +23,11 @@ from apps.firewall.engine.exec_policy import exec_rules
 from apps.firewall.engine.policy import Policy
 from apps.firewall.engine.snapshot import Snapshot
 from apps.policies.errors import ConflictError, RecordInvalidError
-from apps.policies.selectors import agent_get, draft_snapshot, known_profiles, live_snapshot
+from apps.policies.selectors import agent_get, agents_exist, draft_snapshot, known_profiles, live_snapshot
 from apps.policies.services import agent_create, record_update
 
+WORDS_LIMIT = 200
+PAGE_DIGITS = 7
 PREVIEW_FIELDS = ("model", "where", "sender", "owner", "sandbox", "depth")
 
 
@@ -68,10 +70,23 @@ def agents(request: ConsoleRequest) -> HttpResponse:
             else:
                 messages.success(request, _("Added to the draft."))
                 return redirect("agent", record.key)
-    rows, total = shown.agent_rows(environment)
-    context = {"rows": rows, "total": total, "form": form, "is_live": live_snapshot(environment) is not None}
+    words = request.GET.get("q", "").replace("\0", "").strip()[:WORDS_LIMIT]
+    page = shown.agent_page(environment, words=words, page=_page_asked(request))
+    context = {
+        "page": page,
+        "rows": page.rows,
+        "words": words,
+        "has_agents": bool(page.count) or agents_exist(environment),
+        "form": form,
+        "is_live": live_snapshot(environment) is not None,
+    }
     context |= writing(request)
     return render(request, "console/agents/agents.html", context, status=422 if form.errors else 200)
+
+
+def _page_asked(request: ConsoleRequest) -> int:
+    given = request.GET.get("page", "")
+    return int(given) if given.isascii() and given.isdigit() and len(given) < PAGE_DIGITS else 1
 
 
 def writing(request: ConsoleRequest) -> dict[str, Any]:
