@@ -85,10 +85,14 @@ def _last_rows(watched: Mapping[str, type[Model]]) -> dict[str, int]:
 def changes_since(environment: Environment, publication: Publication | None, *, limit: int) -> list[DraftChange]:
     """List what differs from a publication, by record; what was changed and changed back is not a change."""
     marks = {} if publication is None else publication.log_marks
+    last = _last_rows({KIND_OF[model]: model for model in DRAFT_MODELS})
     found: list[DraftChange] = []
     places = Places(environment)
     for model in DRAFT_MODELS:
-        found += _model_changes(model, environment, marks.get(KIND_OF[model], 0), places, limit - len(found))
+        mark = marks.get(KIND_OF[model], 0)
+        if last[KIND_OF[model]] <= mark:
+            continue  # nothing of the kind was written since, in whatever environment
+        found += _model_changes(model, environment, mark, places, limit - len(found))
         if len(found) >= limit:
             break
     return found
@@ -97,10 +101,11 @@ def changes_since(environment: Environment, publication: Publication | None, *, 
 def records_changed(environment: Environment, publication: Publication | None) -> int:
     """Count the records that were written since a publication."""
     marks = {} if publication is None else publication.log_marks
-    return sum(
-        _later(model, environment, marks.get(KIND_OF[model], 0)).values("pgh_obj_id").distinct().count()
+    first, *others = (
+        _later(model, environment, marks.get(KIND_OF[model], 0)).order_by().values("pgh_obj_id").distinct()
         for model in DRAFT_MODELS
     )
+    return first.union(*others, all=True).count()
 
 
 def history_of(record: PolicyRecord, *, limit: int) -> list[LogEntry]:

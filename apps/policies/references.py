@@ -83,11 +83,11 @@ def references_counted(environment: Environment) -> dict[str, int]:
     counts: dict[str, int] = {}
     for model in NAMING:
         names = list_fields(model)
-        rows: Any = model._default_manager.filter(environment=environment).values_list(*names)
-        for lists in rows.iterator():
+        rows: Any = model._default_manager.filter(environment=environment).order_by().values_list(*names)
+        for *lists, times in rows.annotate(Count("id")).iterator():  # a hundred thousand rules say few things
             for entries in lists:
                 for entry in {each.lower() for each in entries or ()}:
-                    counts[entry] = counts.get(entry, 0) + 1
+                    counts[entry] = counts.get(entry, 0) + times
     return counts
 
 

@@ -1,13 +1,13 @@
 """Reads of policies: the draft, what is live, what changed between them."""
 
-from collections import OrderedDict
 from functools import lru_cache
-from threading import Lock
 from typing import Any, Literal
 from uuid import UUID
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
+from django.utils.translation import get_language
 
+from apps.accounts.selectors import tokens
 from apps.firewall.engine.diff import SnapshotDiff, diff_snapshots
 from apps.firewall.engine.diff_guards import ToolDifference
 from apps.firewall.engine.snapshot import Snapshot
@@ -19,8 +19,10 @@ from apps.policies.document.members import without_places
 from apps.policies.document.secrets import with_masks, with_notes, with_secrets
 from apps.policies.document.writing import write_approvals_tree, write_tree
 from apps.policies.errors import SnapshotUntrustedError
+from apps.policies.kept import Kept
 from apps.policies.kinds import KINDS
-from apps.policies.lint import LintFinding, lint, lint_record
+from apps.policies.lint import LintFinding, lint_record
+from apps.policies.lint import lint as review
 from apps.policies.models import (
     Agent,
     AllowlistEntry,
@@ -49,8 +51,8 @@ Secrets = Literal["masked", "open", "notes"]
 _SECRETS = {"masked": with_masks, "open": with_secrets, "notes": with_notes}
 
 DRAFTS_KEPT = 4
-_drafts: OrderedDict[Any, Snapshot] = OrderedDict()
-_drafts_lock = Lock()
+_drafts: Kept[Snapshot] = Kept(DRAFTS_KEPT)
+_reviews: Kept[tuple[LintFinding, ...]] = Kept(DRAFTS_KEPT)
 
 __all__ = [
     "DraftChange",
@@ -134,17 +136,14 @@ def draft_snapshot(environment: Environment) -> Snapshot:
     Raises:
         SnapshotError: the draft has no canonical form.
     """
-    key = (environment.pk, environment.dialect, draft_mark())
-    with _drafts_lock:
-        snapshot = _drafts.get(key)
-    if snapshot is None:
-        snapshot = compile_draft(environment)
-    with _drafts_lock:
-        _drafts[key] = snapshot
-        _drafts.move_to_end(key)
-        while len(_drafts) > DRAFTS_KEPT:
-            _drafts.popitem(last=False)
-    return snapshot
+    return _drafts.get((environment.pk, environment.dialect, draft_mark()), lambda: compile_draft(environment))
+
+
+def lint(environment: Environment) -> list[LintFinding]:
+    """Review the draft, in the language in force; a draft that has not changed is not reviewed again."""
+    usable = frozenset(tokens().filter(revoked_at=None).values_list("pk", flat=True))  # which grants may name
+    key = (environment.pk, environment.dialect, get_language(), draft_mark(), usable)
+    return list(_reviews.get(key, lambda: tuple(review(environment))))
 
 
 def document_export(environment: Environment, *, secrets: Secrets = "masked") -> dict[str, Any]:
@@ -217,13 +216,25 @@ def global_policy(environment: Environment) -> GlobalPolicy | None:
     return GlobalPolicy.objects.select_related("environment").filter(environment=environment).first()
 
 
-def agents(environment: Environment) -> QuerySet[Agent]:
-    """Every agent in document order, with the numbers of its own rules: `provider_count`, `sender_count`."""
+def agents_exist(environment: Environment) -> bool:
+    """Say whether the draft has an agent."""
+    return Agent.objects.filter(environment=environment).exists()
+
+
+def agents(environment: Environment, *, words: str = "") -> QuerySet[Agent]:
+    """Every agent in document order, with the numbers of its own rules: `provider_count`, `sender_count`.
+
+    Args:
+        words: what its key or its name holds; empty for all.
+    """
     counts = {
         "provider_count": Count("provider_policies", distinct=True),
         "sender_count": Count("sender_rules", distinct=True),
     }
-    return Agent.objects.filter(environment=environment).annotate(**counts).order_by("position", "id")
+    found = Agent.objects.filter(environment=environment)
+    if words:
+        found = found.filter(Q(key__icontains=words) | Q(name__icontains=words))
+    return found.annotate(**counts).order_by("position", "id")
 
 
 def agent_get(environment: Environment, key: str) -> Agent | None:

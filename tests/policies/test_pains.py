@@ -9,7 +9,8 @@ from django.utils import translation
 
 from apps.firewall.tools.definition import Definition
 from apps.policies.errors import DocumentInvalidError
-from apps.policies.selectors import lint
+from apps.policies.kinds import KINDS
+from apps.policies.selectors import lint, lint_record
 from apps.policies.services import document_import
 from apps.registry.services import plugin_save, tools_import
 from tests.policies.sound import sound_policies
@@ -51,6 +52,16 @@ def test_each_warning_is_told_in_chinese(name: str, environment: Any) -> None:
         chinese = [finding.message for finding in lint(environment)]
 
     assert english and all(any("\u4e00" <= letter <= "\u9fff" for letter in message) for message in chinese)
+
+
+@pytest.mark.parametrize("name", sorted(name for name, expected in EXPECTED.items() if "refused" not in expected))
+def test_a_record_by_itself_says_what_the_whole_review_says_of_it(name: str, environment: Any) -> None:
+    tools_of(environment, EXPECTED[name])
+    document_import(environment, (FOLDER / f"{name}.json5").read_text(), by=None)
+    whole = lint(environment)
+    for model in KINDS.values():
+        for record in model._default_manager.filter(environment=environment):
+            assert set(lint_record(record)) == {finding for finding in whole if finding.record == record.pk}
 
 
 def test_there_are_fifty_sound_policies_of_many_kinds() -> None:

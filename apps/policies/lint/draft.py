@@ -1,9 +1,11 @@
 """The draft as the review sees it: its records, and what exists to be named."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any
+
+from django.db.models import Q
 
 from apps.firewall.engine.candidates import Candidates
 from apps.firewall.engine.dialect import Dialect, dialect_named
@@ -16,6 +18,8 @@ from apps.policies.compiler import tool_entries
 from apps.policies.document.findings import show_path
 from apps.policies.kinds import KINDS, kind_of
 from apps.policies.lint.findings import LintFinding, LintSeverity
+from apps.policies.models import ChannelGroup, SenderRule
+from apps.policies.models.base import PolicyRecord
 from apps.policies.places import Places
 from apps.registry.models import Environment
 from apps.registry.selectors import plugins_of
@@ -24,9 +28,18 @@ from apps.registry.selectors import plugins_of
 class Draft:
     """Reads each kind of record at its first need, once."""
 
-    def __init__(self, environment: Environment, universe: Universe | None = None) -> None:
-        """Take the offered tools from a compiled draft, where there is one."""
+    def __init__(
+        self, environment: Environment, universe: Universe | None = None, *, near: PolicyRecord | None = None
+    ) -> None:
+        """Read a draft.
+
+        Args:
+            universe: the offered tools of a compiled draft, where there is one.
+            near: the one record that is reviewed: of groups and senders, of which there are many, only those that
+                stand beside it are read.
+        """
         self.environment = environment
+        self._near = near
         self._universe = universe
         self.dialect: Dialect = dialect_named(environment.dialect)
         self.places = Places(environment)
@@ -36,8 +49,17 @@ class Draft:
         if kind not in self._records:
             model = KINDS[kind]
             records = model._default_manager.filter(environment=self.environment).order_by("position", "id")
-            self._records[kind] = list(records)
+            beside = None if self._near is None else _beside(self._near, kind)
+            self._records[kind] = list(records if beside is None else records.filter(beside))
         return self._records[kind]
+
+    def lists(self, kind: str) -> Iterator[list[str]]:
+        """Return the lists of tools of all records of a kind, near or not; equal blocks are read once."""
+        model = KINDS[kind]
+        columns = [field.name for field in model._meta.fields if field.name in ("allow", "also_allow", "deny")]
+        blocks: Any = model._default_manager.filter(environment=self.environment).order_by().values_list(*columns)
+        for block in blocks.distinct():
+            yield from (names for names in block if names)
 
     def by(self, kind: str, *parents: str) -> dict[tuple[Any, ...], list[Any]]:
         """Group records by their parents' ids, in document order."""
@@ -102,6 +124,18 @@ class Draft:
         declared = _object(_object(extra, "plugins"), "entries")
         registered: Iterable[str] = plugins_of(self.environment).values_list("key", flat=True)
         return frozenset(key.strip().lower() for key in (*declared, *registered, CLIENT))
+
+
+def _beside(record: PolicyRecord, kind: str) -> Q | None:
+    """Say which records of a kind stand beside a record; None for all."""
+    if kind not in ("group", "sender"):
+        return None
+    if isinstance(record, SenderRule):
+        return Q(pk=record.group_id) if kind == "group" else Q(group=record.group_id, agent=record.agent_id)
+    if isinstance(record, ChannelGroup):
+        same = {name: getattr(record, name) for name in ("channel_id", "account_id", "parent_id", "kind")}
+        return Q(**same) if kind == "group" else Q(group=record.pk)
+    return Q(pk__in=[])
 
 
 def _object(value: Any, key: str) -> dict[str, Any]:

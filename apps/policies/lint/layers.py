@@ -196,10 +196,8 @@ class _Layers:
     def _unnamed(self) -> dict[str, int]:
         named = 0
         for kind in ("global", "agent", "provider", "profile", "group", "sender"):
-            for record in self.draft.records(kind):
-                for column in ("allow", "also_allow", "deny"):
-                    names = getattr(record, column, None) or ()
-                    named |= self.mask([entry for entry in names if fold(entry) != ANYTHING])
+            for names in self.draft.lists(kind):
+                named |= self.mask([entry for entry in names if fold(entry) != ANYTHING])
         plugins = {
             plugin: self.universe.mask_of_names(tools) for plugin, tools in self.draft.candidates.plugins.items()
         }

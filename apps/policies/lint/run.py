@@ -40,7 +40,7 @@ def lint(environment: Environment) -> list[LintFinding]:
 
 def lint_record(record: PolicyRecord) -> list[LintFinding]:
     """Review what one record says: its names, and what it does to its neighbours."""
-    draft = Draft(record.environment)
+    draft = Draft(record.environment, near=record)
     remarks: Iterable[Remark] = (
         *unreached(draft),
         *allowlist_remarks(draft),
