@@ -78,6 +78,7 @@ urlpatterns = [
     path("explain", explain.Explain.as_view(), name="api-explain"),
     path("document", draft.Document.as_view(), name="api-document"),
     path("draft/changes", draft.Changes.as_view(), name="api-draft-changes"),
+    path("draft/undo", draft.Undo.as_view(), name="api-draft-undo"),
     path("draft/lint", draft.Lint.as_view(), name="api-draft-lint"),
     path("replays", replays.Replays.as_view(), name="api-replays"),
     path("replays/rule", replays.ReplayRequired.as_view(), name="api-replays-rule"),

@@ -136,29 +136,30 @@ def _remarks(record: Any) -> dict[str, list[Any]]:
     return found
 
 
-def save_sent(request: ConsoleRequest, parts: list[Part]) -> tuple[int, bool]:
+def save_sent(request: ConsoleRequest, parts: list[Part]) -> tuple[int, Any]:
     """Save the form that was sent, if one was.
 
     Returns:
-        The status of the page, and whether something was saved.
+        The status of the page, and the record as it is saved; None when nothing is.
     """
     sent = next((part for part in parts if part.form.is_bound), None)
     if sent is None:
-        return 200, False
+        return 200, None
     require(request.user, Permission.POLICY_WRITE)
     if not sent.form.is_valid():
-        return 422, False
+        return 422, None
     changes = sent.form.changes(sent.record)
     wanted = {name: value for name, value in changes.items() if request.POST.get(f"choose_{name}") != "theirs"}
     try:
         if sent.record is None:
-            sent.make(**wanted)
+            saved = sent.make(**wanted)
         else:
-            record_update(sent.record, wanted, by=request.user, expected_version=sent.form.cleaned_data["version"] or 0)
+            seen = sent.form.cleaned_data["version"] or 0
+            saved = record_update(sent.record, wanted, by=request.user, expected_version=seen)
     except ConflictError as error:
         sent.conflict = shown.conflict_of(error)
-        return 409, False
+        return 409, None
     except RecordInvalidError as error:
         sent.form.take_refusal(error)
-        return 422, False
-    return 200, True
+        return 422, None
+    return 200, saved

@@ -36,6 +36,7 @@ policies: list[URLPattern | URLResolver] = [
     path("limits/<rate_id:rate_id>/", limits.limit_edit, name="limit-edit"),
     path("limits/<rate_id:rate_id>/remove/", limits.limit_remove, name="limit-remove"),
     path("draft/pill/", draft.draft_pill, name="draft-pill"),
+    path("draft/undo/", draft.draft_undo, name="draft-undo"),
     *guarding,
     *testing,
 ]

@@ -42,8 +42,9 @@ class DraftChange:
 
 @dataclass(frozen=True, slots=True)
 class LogEntry:
-    """One write to one record: what it changed, who did it, when."""
+    """One write to one record: what it changed, who did it, when; `change` names it, so that it can be undone."""
 
+    change: UUID | None
     action: str
     version: int
     fields: Mapping[str, tuple[Any, Any]]
@@ -117,6 +118,7 @@ def history_of(record: PolicyRecord, *, limit: int) -> list[LogEntry]:
         metadata = _metadata(event)
         entries.append(
             LogEntry(
+                change=event.pgh_context_id,
                 action=event.pgh_label,
                 version=event.version,
                 fields={} if earlier is None else _differences(type(record), earlier, event),

@@ -78,6 +78,18 @@ class ConflictError(PolicyError):
         self.fields = dict(fields)
 
 
+class UndoConflictError(PolicyError):
+    """The record has moved on since the change that was to be undone."""
+
+    code = "undo_conflict"
+
+
+class UndoRefusedError(PolicyError):
+    """Nobody may undo this change, or not this person: it is somebody else's, or one of a whole draft."""
+
+    code = "undo_refused"
+
+
 class PublicationConflictError(PolicyError):
     """Someone published since the draft was reviewed.
 

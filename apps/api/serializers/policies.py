@@ -101,6 +101,22 @@ class DraftChangeSerializer(serializers.Serializer[Any]):
         )
 
 
+class UndoSerializer(serializers.Serializer[Any]):
+    change = serializers.UUIDField(required=False, help_text="Of `GET`; without one, the draft's newest change.")
+
+
+class UndoableChangeSerializer(serializers.Serializer[Any]):
+    change = serializers.UUIDField()
+    action = serializers.CharField(help_text="created, changed or deleted.")
+    kind = serializers.CharField()
+    record = serializers.SerializerMethodField()
+    place = serializers.CharField(help_text="Place of the record in the document.")
+    at = serializers.DateTimeField()
+
+    def get_record(self, change: Any) -> str:
+        return show_id("rec", change.record)
+
+
 class ContextSerializer(serializers.Serializer[Any]):
     """What is known about a call; absent means not known. Agent, depth and group follow from `session_key`."""
 

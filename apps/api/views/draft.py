@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.accounts.access import Permission
-from apps.api.reading import body_of, principal_of
+from apps.api.reading import body_of, found, principal_of
 from apps.api.scope import environment_of
 from apps.api.serializers.policies import (
     DiagnosticSerializer,
@@ -17,6 +17,8 @@ from apps.api.serializers.policies import (
     DocumentsSerializer,
     DraftChangeSerializer,
     ImportReportSerializer,
+    UndoableChangeSerializer,
+    UndoSerializer,
 )
 from apps.api.serializers.shared import ProblemSerializer
 from apps.api.views.parameters import ENVIRONMENT
@@ -29,6 +31,8 @@ from apps.policies.selectors import (
     lint,
 )
 from apps.policies.services.documents import document_import
+from apps.policies.services.undoing import change_undo
+from apps.policies.undoable import change_of, draft_change_own
 
 
 class Document(APIView):
@@ -83,6 +87,35 @@ class Changes(APIView):
         environment = environment_of(request)
         changes = [*draft_changes(environment), *draft_tool_changes(environment)]
         return Response(DraftChangeSerializer(changes, many=True).data)
+
+
+class Undo(APIView):
+    permissions = {"GET": Permission.POLICY_READ, "POST": Permission.POLICY_WRITE}
+
+    @extend_schema(
+        operation_id="draft_undo_get",
+        summary="Read the draft's newest change, when it is the caller's own and can be undone",
+        parameters=[ENVIRONMENT],
+        responses={200: UndoableChangeSerializer, 404: ProblemSerializer},
+    )
+    def get(self, request: Request) -> Response:
+        environment = environment_of(request)
+        change = draft_change_own(environment, principal_of(request))
+        told = None if change is None else change_of(environment, change)
+        return Response(UndoableChangeSerializer(found(told, "change of yours to undo")).data)
+
+    @extend_schema(
+        operation_id="draft_undo",
+        summary="Take back a saved change of one record that the caller made: `change`, else the draft's newest",
+        parameters=[ENVIRONMENT],
+        request=UndoSerializer,
+        responses={200: UndoableChangeSerializer, 404: ProblemSerializer, 409: ProblemSerializer},
+    )
+    def post(self, request: Request) -> Response:
+        environment, by = environment_of(request), principal_of(request)
+        change = body_of(request, UndoSerializer).get("change") or draft_change_own(environment, by)
+        undone = change_undo(environment, found(change, "change of yours to undo"), by=by)
+        return Response(UndoableChangeSerializer(undone).data)
 
 
 class Lint(APIView):

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -18,6 +17,7 @@ from apps.console.history import history_of
 from apps.console.policy_forms import INHERIT, LISTS, ProviderForm, SandboxForm
 from apps.console.posted import version_seen
 from apps.console.situations import configured_models
+from apps.console.undoing import tell_saved, writer_of
 from apps.console.views.agents import agent_asked, environment_chosen, writing
 from apps.console.vocabulary import vocabulary_of
 from apps.firewall.engine.dialect import dialect_named
@@ -49,9 +49,9 @@ def agent_exec(request: ConsoleRequest, key: str) -> HttpResponse:
     record = agent_asked(request, key)
     environment = environment_chosen(request)
     parts = parts_of(request, environment, record)
-    status, is_saved = save_sent(request, parts)
-    if is_saved:
-        messages.success(request, _("Saved to the draft."))
+    status, saved = save_sent(request, parts)
+    if saved is not None:
+        tell_saved(request, _("Saved to the draft."), saved)
         return redirect("agent-exec", record.key)
     draft = draft_snapshot(environment)
     entries = [entry for entry in allowlist(environment) if entry.approvals_agent.key in {record.key, "*"}]
@@ -70,9 +70,9 @@ def exec_rules_of_all(request: ConsoleRequest) -> HttpResponse:
     """How commands of every agent are judged, where an agent says nothing of its own."""
     environment = environment_chosen(request)
     parts = parts_of(request, environment, None)
-    status, is_saved = save_sent(request, parts)
-    if is_saved:
-        messages.success(request, _("Saved to the draft."))
+    status, saved = save_sent(request, parts)
+    if saved is not None:
+        tell_saved(request, _("Saved to the draft."), saved)
         return redirect("exec-rules")
     draft = draft_snapshot(environment)
     agents = [
@@ -103,13 +103,13 @@ def agent_sandbox(request: ConsoleRequest, key: str) -> HttpResponse:
             changes = form.changes(record)
             wanted = {name: each for name, each in changes.items() if request.POST.get(f"choose_{name}") != "theirs"}
             try:
-                record_update(record, wanted, by=request.user, expected_version=form.cleaned_data["version"])
+                saved = record_update(record, wanted, by=request.user, expected_version=form.cleaned_data["version"])
             except ConflictError as error:
                 status, conflict, record = 409, shown.conflict_of(error), error.current
             except RecordInvalidError as error:
                 form.take_refusal(error)
             else:
-                messages.success(request, _("Saved to the draft."))
+                tell_saved(request, _("Saved to the draft."), saved, was=record)
                 return redirect("agent-sandbox", record.key)
     context = _basics(request, record, "sandbox") | _sandbox_parts(request, record, form)
     context |= {"conflict": conflict, "mistakes": shown.mistakes_of(form) if request.method == "POST" else []}
@@ -152,13 +152,13 @@ def agent_provider_new(request: ConsoleRequest, key: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         fields = {name: value for name, value in form.changes(None).items() if value is not None}
         try:
-            provider_policy_create(
+            added = provider_policy_create(
                 record.environment, form.cleaned_data["key"], by=request.user, agent=record, **fields
             )
         except RecordInvalidError as error:
             form.take_refusal(error)
         else:
-            messages.success(request, _("Saved to the draft."))
+            tell_saved(request, _("Saved to the draft."), added)
             return redirect("agent", record.key)
     return _provider_page(request, record, None, form, 422 if form.errors else 200)
 
@@ -178,13 +178,13 @@ def agent_provider(request: ConsoleRequest, key: str, record_id: UUID) -> HttpRe
             changes = form.changes(rule) | {"key": form.cleaned_data["key"]}
             wanted = {name: each for name, each in changes.items() if request.POST.get(f"choose_{name}") != "theirs"}
             try:
-                record_update(rule, wanted, by=request.user, expected_version=form.cleaned_data["version"] or 0)
+                saved = record_update(rule, wanted, by=request.user, expected_version=form.cleaned_data["version"] or 0)
             except ConflictError as error:
                 status, conflict = 409, shown.conflict_of(error)
             except RecordInvalidError as error:
                 form.take_refusal(error)
             else:
-                messages.success(request, _("Saved to the draft."))
+                tell_saved(request, _("Saved to the draft."), saved, was=rule)
                 return redirect("agent", record.key)
     return _provider_page(request, record, rule, form, status, conflict)
 
@@ -195,7 +195,7 @@ def agent_provider_delete(request: ConsoleRequest, key: str, record_id: UUID) ->
     """Take a rule by provider out of the draft."""
     record, rule = _rule_asked(request, key, record_id)
     record_delete(rule, by=request.user, expected_version=version_seen(request))
-    messages.success(request, _("Removed from the draft."))
+    tell_saved(request, _("Removed from the draft."), rule)
     return redirect("agent", record.key)
 
 
@@ -245,5 +245,5 @@ def _provider_page(
 def agent_history(request: ConsoleRequest, key: str) -> HttpResponse:
     """Who changed what of an agent, and when."""
     record = agent_asked(request, key)
-    context = _basics(request, record, "history") | {"entries": history_of(record)}
+    context = _basics(request, record, "history") | {"entries": history_of(record, by=writer_of(request))}
     return render(request, "console/agents/history.html", context)

@@ -16,6 +16,7 @@ from apps.console.gate import ConsoleRequest, gate
 from apps.console.policy_forms import INHERIT, LISTS, AgentForm, PolicyForm
 from apps.console.remarks import layer_remarks
 from apps.console.situations import Situation, choices_of, configured_models
+from apps.console.undoing import tell_saved
 from apps.console.vocabulary import vocabulary_of
 from apps.firewall.engine.compile import AgentRules
 from apps.firewall.engine.context import ContextError
@@ -68,7 +69,7 @@ def agents(request: ConsoleRequest) -> HttpResponse:
             except RecordInvalidError as error:
                 form.take_refusal(error)
             else:
-                messages.success(request, _("Added to the draft."))
+                tell_saved(request, _("Added to the draft."), record)
                 return redirect("agent", record.key)
     words = request.GET.get("q", "").replace("\0", "").strip()[:WORDS_LIMIT]
     page = shown.agent_page(environment, words=words, page=_page_asked(request))
@@ -108,7 +109,7 @@ def agent(request: ConsoleRequest, key: str) -> HttpResponse:
 def _save(request: ConsoleRequest, record: "shown.AgentRecord") -> HttpResponse:
     require(request.user, Permission.POLICY_WRITE)
     form = PolicyForm(request.POST)
-    conflict, status = None, 200
+    conflict, status, seen = None, 200, record
     if form.is_valid():
         changes = form.changes(record)
         wanted = {name: value for name, value in changes.items() if request.POST.get(f"choose_{name}") != "theirs"}
@@ -121,7 +122,7 @@ def _save(request: ConsoleRequest, record: "shown.AgentRecord") -> HttpResponse:
     if form.errors:
         status = 422
     if status == 200 and not request.htmx:
-        messages.success(request, _("Saved to the draft."))
+        tell_saved(request, _("Saved to the draft."), record, was=seen)
         return redirect("agent", record.key)
     values = _stored(record) if status == 200 else _typed(form, record)
     context = _page(request, record, values) | {"conflict": conflict, "is_saved": status == 200}

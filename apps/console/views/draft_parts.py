@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
-from django.contrib import messages
 from django.http import Http404
 from django.utils.translation import gettext as _
 
@@ -15,6 +14,7 @@ from apps.console import guards as shown
 from apps.console.gate import ConsoleRequest
 from apps.console.policy_forms import DraftForm
 from apps.console.posted import version_seen
+from apps.console.undoing import tell_saved
 from apps.console.views.agents import environment_chosen, writing
 from apps.policies.errors import ConflictError, RecordInvalidError
 from apps.policies.selectors import record_get
@@ -52,11 +52,11 @@ def draft_add(request: ConsoleRequest, form: DraftForm, create: Callable[..., ob
         return False
     wanted = form.changes()
     try:
-        create(environment_chosen(request), wanted.pop("key"), by=request.user, **wanted)
+        record = create(environment_chosen(request), wanted.pop("key"), by=request.user, **wanted)
     except RecordInvalidError as error:
         form.take_refusal(error)
         return False
-    messages.success(request, _("Added to the draft."))
+    tell_saved(request, _("Added to the draft."), record)
     return True
 
 
@@ -74,20 +74,20 @@ def draft_save(request: ConsoleRequest, record: Any, form: DraftForm) -> Saving:
     changes = form.changes()
     wanted = {name: each for name, each in changes.items() if request.POST.get(f"choose_{name}") != "theirs"}
     try:
-        record_update(record, wanted, by=request.user, expected_version=form.cleaned_data["version"] or 0)
+        saved = record_update(record, wanted, by=request.user, expected_version=form.cleaned_data["version"] or 0)
     except ConflictError as error:
         return Saving(status=409, conflict=shown.conflict_of(error, form))
     except RecordInvalidError as error:
         form.take_refusal(error)
         return Saving(status=422)
-    messages.success(request, _("Saved to the draft."))
+    tell_saved(request, _("Saved to the draft."), saved, was=record)
     return Saving(is_saved=True)
 
 
 def draft_remove(request: ConsoleRequest, record: Any) -> None:
     """Take a record out of the draft, in the version that the person saw."""
     record_delete(record, by=request.user, expected_version=version_seen(request))
-    messages.success(request, _("Removed from the draft."))
+    tell_saved(request, _("Removed from the draft."), record)
 
 
 def draft_context(request: ConsoleRequest, record: Any, form: DraftForm, saving: Saving) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -13,6 +12,7 @@ from apps.console import profiles as shown
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.history import changes_of
 from apps.console.profile_forms import LISTS, ProfileForm, ProfileNewForm
+from apps.console.undoing import tell_saved, writer_of
 from apps.console.views.agents import environment_chosen, is_part, writing
 from apps.console.views.draft_parts import SHOWN, Saving, draft_context, draft_remove, draft_save
 from apps.console.vocabulary import vocabulary_of
@@ -45,11 +45,11 @@ def profiles(request: ConsoleRequest) -> HttpResponse:
         if form.is_valid():
             key = form.cleaned_data["key"]
             try:
-                profile_create(environment, key, by=request.user, label=form.cleaned_data["label"])
+                added = profile_create(environment, key, by=request.user, label=form.cleaned_data["label"])
             except RecordInvalidError as error:
                 form.take_refusal(error)
             else:
-                messages.success(request, _("Added to the draft."))
+                tell_saved(request, _("Added to the draft."), added)
                 return redirect("profile", key)
     built_in, own, total = shown.profile_rows(environment)
     context = {"built_in": built_in, "own": own, "total": total, "form": form, "release": environment.dialect}
@@ -132,8 +132,8 @@ def profile_discard(request: ConsoleRequest, key: str) -> HttpResponse:
     if known is None:
         raise Http404
     wanted = {name: None if getattr(known, name) is None else list(getattr(known, name)) for name in LISTS}
-    record_update(record, wanted, by=request.user, expected_version=record.version)
-    messages.success(request, _("As it is live again."))
+    saved = record_update(record, wanted, by=request.user, expected_version=record.version)
+    tell_saved(request, _("As it is live again."), saved, was=record)
     return redirect("profile", record.key)
 
 
@@ -150,5 +150,6 @@ def profile_delete(request: ConsoleRequest, key: str) -> HttpResponse:
 def profile_history(request: ConsoleRequest, key: str) -> HttpResponse:
     """Who changed what of a profile, and when."""
     record = profile_asked(request, key)
-    context = {"record": record, "tab": "history", "entries": changes_of(record)} | writing(request)
+    entries = changes_of(record, by=writer_of(request))
+    context = {"record": record, "tab": "history", "entries": entries} | writing(request)
     return render(request, "console/profiles/history.html", context)

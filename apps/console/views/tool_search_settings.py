@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -11,6 +10,7 @@ from django.views.decorators.http import require_http_methods
 from apps.accounts.access import Permission, require
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.tool_search_forms import PLACE, SettingsForm, conflict_of, fields_of, settings_page
+from apps.console.undoing import tell_saved
 from apps.console.views.agents import environment_chosen, writing
 from apps.firewall.tools.search.settings import BLOCK
 from apps.policies.document.members import inside
@@ -39,7 +39,7 @@ def _save(request: ConsoleRequest, policy: Any, stored: Any) -> HttpResponse:
         return _page(request, policy, stored, form, status=422)
     value = stored if request.POST.get(f"choose_{BLOCK}") == "theirs" else form.value(stored)
     try:
-        kept_update(policy, PLACE, value, by=request.user, expected_version=form.cleaned_data["version"])
+        saved = kept_update(policy, PLACE, value, by=request.user, expected_version=form.cleaned_data["version"])
     except ConflictError as error:
         conflict = conflict_of(error)
         return _page(request, policy, value, form, status=409, conflict=conflict, version=conflict.version)
@@ -47,7 +47,7 @@ def _save(request: ConsoleRequest, policy: Any, stored: Any) -> HttpResponse:
         for detail in error.details:
             form.add_error(None, f"`{detail['path']}` {detail['message']}")
         return _page(request, policy, value, form, status=422)
-    messages.success(request, _("Saved to the draft."))
+    tell_saved(request, _("Saved to the draft."), saved, was=policy)
     return redirect("tool-search-settings")
 
 

@@ -22,6 +22,7 @@ from apps.policies.services.records import (
     record_update,
     sender_rule_create,
 )
+from apps.policies.services.undoing import change_undo
 
 __all__ = [
     "ImportReport",
@@ -29,6 +30,7 @@ __all__ = [
     "allowlist_entry_create",
     "approvals_agent_create",
     "approvals_create",
+    "change_undo",
     "channel_create",
     "content_filter_create",
     "demo_import",

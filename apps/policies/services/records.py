@@ -3,15 +3,10 @@
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Max, Q
 from django.utils.translation import gettext as _
 
-from apps.accounts.access import actor_of
-from apps.audit.drafts import EntryDraft, EntryKind
-from apps.audit.services import entry_record
-from apps.events.notices import announce
 from apps.firewall.engine.dialect import DIALECTS
 from apps.policies.actors import By, logged_as
 from apps.policies.document.findings import Findings
@@ -19,7 +14,7 @@ from apps.policies.document.members import Keys, inside, with_kept
 from apps.policies.document.shapes import did_you_mean
 from apps.policies.document.verbatim import check_verbatim
 from apps.policies.errors import ConflictError, RecordGoneError, RecordInvalidError, Sides
-from apps.policies.kinds import MEMBERS, editable_fields, event_model, kind_of
+from apps.policies.kinds import editable_fields, event_model
 from apps.policies.locks import draft_lock
 from apps.policies.models import (
     Agent,
@@ -38,7 +33,7 @@ from apps.policies.models import (
     SenderRule,
 )
 from apps.policies.models.base import PolicyRecord
-from apps.policies.profiles import known_profiles
+from apps.policies.services.changing import check_record, refuse_needed, tell_change
 from apps.registry.models import Environment
 
 Record = TypeVar("Record", bound=PolicyRecord)
@@ -67,13 +62,13 @@ def record_update(record: Record, changes: Mapping[str, Any], *, by: By, expecte
             raise _conflict(current, changes, expected_version)
         before = {name: getattr(current, name) for name in wanted}
         _assign(current, wanted)
-        _check(current)
+        check_record(current)
         current.version += 1
         fields = {*wanted, "version"} | ({"has_tools"} if isinstance(current, ChannelGroup) else set())
         with logged_as(by, reason="update"):
             current.save(update_fields=sorted(fields))
         sides = {name: {"before": before[name], "after": wanted[name]} for name in wanted}
-        _tell(current, by, "update", sides)
+        tell_change(current, by, "update", sides)
         return current
 
 
@@ -100,7 +95,7 @@ def kept_update(record: Record, place: Keys, value: Any, *, by: By, expected_ver
         current.version += 1
         with logged_as(by, reason="update"):
             current.save(update_fields=["extra", "version"])
-        _tell(current, by, "update", {".".join(place): {"before": before, "after": value}})
+        tell_change(current, by, "update", {".".join(place): {"before": before, "after": value}})
         return current
 
 
@@ -116,10 +111,10 @@ def record_delete(record: PolicyRecord, *, by: By, expected_version: int) -> Non
         current = _locked(record)
         if current.version != expected_version:
             raise _conflict(current, {}, expected_version)
-        _refuse_needed(current)
+        refuse_needed(current)
         with logged_as(by, reason="delete"):
             type(current)._default_manager.filter(pk=current.pk).delete()
-        _tell(current, by, "delete", {})
+        tell_change(current, by, "delete", {})
 
 
 def draft_start(environment: Environment, *, by: By) -> GlobalPolicy:
@@ -243,10 +238,10 @@ def _create(record: Record, fields: Mapping[str, Any], by: By) -> Record:
     last = _siblings(record).aggregate(last=Max("position"))["last"]
     record.position = 0 if last is None else last + 1
     _assign(record, fields)
-    _check(record)
+    check_record(record)
     with logged_as(by, reason="create"):
         record.save(force_insert=True)
-    _tell(record, by, "create", {name: {"after": value} for name, value in fields.items()})
+    tell_change(record, by, "create", {name: {"after": value} for name, value in fields.items()})
     return record
 
 
@@ -288,39 +283,6 @@ def _assign(record: PolicyRecord, values: Mapping[str, Any]) -> None:
         record.has_tools = True
 
 
-def _check(record: PolicyRecord) -> None:
-    """Hold a record against the rules of documents, of its columns and of its constraints; name every mistake.
-
-    Raises:
-        RecordInvalidError: the paths are field names.
-    """
-    findings = Findings()
-    for member in MEMBERS.get(type(record), ()):
-        value = getattr(record, member.field)
-        if value is not None:
-            member.shape(value, (member.field,), findings)
-    profile = getattr(record, "profile", None)
-    if profile and profile not in known_profiles(record.environment):
-        message = _("`%(profile)s` is not a profile%(hint)s") % {
-            "profile": profile,
-            "hint": did_you_mean(profile, known_profiles(record.environment)),
-        }
-        findings.error(("profile",), "unknown_word", message)
-    details = [item.as_detail() for item in findings.errors()]
-    bad = {detail["path"].partition("[")[0] for detail in details}
-    try:
-        record.full_clean(exclude=bad)
-    except ValidationError as exc:
-        details += [
-            {"path": "" if name == "__all__" else name, "code": error.code or "invalid", "message": message}
-            for name, errors in exc.error_dict.items()
-            for error in errors
-            for message in error.messages
-        ]
-    if details:
-        raise RecordInvalidError(_("the record has mistakes"), details)
-
-
 def _check_kept(place: Keys, value: Any) -> None:
     """Hold what is to be kept against what is known of its place; remarks are no mistakes.
 
@@ -332,22 +294,6 @@ def _check_kept(place: Keys, value: Any) -> None:
     details = [item.as_detail() for item in findings.errors()]
     if details:
         raise RecordInvalidError(_("the record has mistakes"), details)
-
-
-def _refuse_needed(record: PolicyRecord) -> None:
-    if not isinstance(record, Profile):
-        return
-    users = [
-        str(user)
-        for model in (GlobalPolicy, Agent, ProviderPolicy)
-        for user in model._default_manager.filter(environment=record.environment_id, profile=record.key)
-    ]
-    if users:
-        shown = ", ".join(f"`{user}`" for user in users[:5])
-        raise RecordInvalidError(
-            _("the profile `%(key)s` is in use: %(shown)s") % {"key": record.key, "shown": shown},
-            [{"path": "key", "code": "in_use", "message": _("is used by %(shown)s") % {"shown": shown}}],
-        )
 
 
 def _conflict(current: PolicyRecord, changes: Mapping[str, Any], expected_version: int) -> ConflictError:
@@ -372,23 +318,3 @@ def _kept_conflict(current: PolicyRecord, place: Keys, value: Any, expected_vers
     sides = Sides(theirs if base is None else inside(base.extra, place), theirs, value)
     message = _("`%(current)s` was changed in the meantime") % {"current": current}
     return ConflictError(message, current, {".".join(place): sides})
-
-
-def _tell(record: PolicyRecord, by: By, action: str, changes: Mapping[str, Any]) -> None:
-    environment = record.environment
-    announce("draft.changed", id=environment.pk, environment=environment.slug)
-    entry_record(
-        EntryDraft(
-            kind=EntryKind.POLICY_CHANGE,
-            actor=actor_of(by),
-            environment=environment.slug,
-            changes={
-                "action": action,
-                "kind": kind_of(record),
-                "record": str(record),
-                "id": str(record.pk),
-                "version": record.version,
-                "fields": changes,
-            },
-        )
-    )
