@@ -38,6 +38,11 @@ class Edit:
         return replace(policy, **members)
 
 
+def is_lawful(policy: Policy) -> bool:
+    """Say whether a document may hold a block: OpenClaw refuses names in `allow` and `alsoAllow` of the same one."""
+    return not (policy.allow and policy.also_allow)
+
+
 def list_of(policy: Policy | None, member: str) -> tuple[str, ...]:
     """Return one list of a block; an absent one has no entries."""
     return () if policy is None else cast(tuple[str, ...] | None, getattr(policy, member)) or ()

@@ -2,22 +2,25 @@
 
 An edit adds the tool's own name to a list, or removes an entry from one, in a block that holds in the context (see
 `edits.blocks_in`); built-in lists and profiles stay as they are. Every layer that refuses the tool needs an edit of a
-block that feeds it, so only such are tried.
+block that feeds it, so only such are tried. What OpenClaw would refuse is no fix.
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
+from math import inf
 from typing import Final, TypeAlias
 
+from apps.firewall.engine.agent_rows import LATE
 from apps.firewall.engine.compile import Engine
 from apps.firewall.engine.context import CallContext
 from apps.firewall.engine.contexts import agent_of
-from apps.firewall.engine.edits import LISTS, Edit, blocks_after, blocks_in, engine_after, list_of
+from apps.firewall.engine.edits import LISTS, Edit, blocks_after, blocks_in, engine_after, is_lawful, list_of
+from apps.firewall.engine.effects import Effect, agents_met, effects_of
 from apps.firewall.engine.resolution import Resolution
 from apps.firewall.engine.resolve import resolve
 from apps.firewall.engine.simulate import Block
-from apps.firewall.engine.surroundings import Effect, Surroundings
+from apps.firewall.engine.surroundings import Surroundings
 from apps.firewall.errors import FirewallError
 
 MOST_EDITS: Final = 3
@@ -87,6 +90,23 @@ def smallest_fix(around: Surroundings, context: CallContext, tool: str) -> Fix |
     return None
 
 
+def beyond_lists(engine: Engine, context: CallContext, tool: str) -> tuple[str, ...]:
+    """Return the layers that refuse a tool and listen to no list that holds in a context; `tool` is its own name.
+
+    Raises:
+        ResolutionError: nothing can be decided in this context.
+    """
+    resolution, bit = resolve(engine, context), engine.universe.bits[tool]
+    fed = {layer for block in blocks_in(engine, resolution) for layer in _FEEDS[block.layer]}
+    return tuple(key for key in _all_refusing(resolution, bit) if key not in fed)
+
+
+def _all_refusing(resolution: Resolution, bit: int) -> Iterator[str]:
+    """Return the layers that refuse a tool, gates before the others."""
+    yield from (gate.layer.key for gate in resolution.opening.gates if gate.removed & bit)
+    yield from (layer.key for layer, _, rules, _ in resolution.layers if not rules.mask & bit)
+
+
 class _Search:
     """Looks for sets of edits that flip one verdict."""
 
@@ -105,7 +125,8 @@ class _Search:
     def of_size(self, size: int) -> list[Edits]:
         """Return every set of so many edits that flips the verdict."""
         tried = ((edit,) for edit in self._every) if size == 1 else self._tried(size)
-        return [edits for edits in tried if bool(self.after(edits).mask & self.bit) is self.opens]
+        flips = (edits for edits in tried if bool(self.after(edits).mask & self.bit) is self.opens)
+        return [edits for edits in flips if all(map(is_lawful, blocks_after(self.blocks, edits).values()))]
 
     def after(self, edits: Iterable[Edit]) -> Resolution:
         """Resolve the context with edits."""
@@ -113,6 +134,10 @@ class _Search:
         if key not in self._known:
             self._known[key] = resolve(self.engine_after(key), self.context) if key else self.before
         return self._known[key]
+
+    def changed(self, edits: Edits) -> int:
+        """Return the tools of the context whose verdict edits change."""
+        return self.before.mask ^ self.after(edits).mask
 
     def engine_after(self, edits: Iterable[Edit]) -> Engine:
         """Return the engine with edits."""
@@ -148,45 +173,42 @@ class _Search:
         if len(edits) == size:
             yield tuple(edit for edit in self._some if edit in edits)
             return
-        layer = self._refusing(self.after(edits))
+        layer = next(_all_refusing(self.after(edits), self.bit), None)
         for edit in self._some:
             if layer in _FEEDS[edit.block.layer] and edit not in edits:
                 yield from self._opening(size, edits | {edit}, seen)
-
-    def _refusing(self, resolution: Resolution) -> str | None:
-        for gate in resolution.opening.gates:
-            if gate.removed & self.bit:
-                return gate.layer.key
-        for layer, _, rules, _ in resolution.layers:
-            if not rules.mask & self.bit:
-                return layer.key
-        return None
 
 
 def _least(around: Surroundings, search: _Search, found: list[Edits]) -> Fix:
     """Return the fix that changes the fewest verdicts; of equal ones that of the narrowest blocks.
 
-    Counting goes on only where less has been counted so far: first for the asked agent, then for all.
+    Those that change little in the asked context come first, and counting ends where more has been counted than the
+    best of them changes.
     """
-    asked = search.before.opening.agent_name
-    mine = tuple(agent for agent in around.classes.agents if agent_of(agent) == asked) or around.classes.agents[-1:]
-    counted = [
-        (_total(effects), number, effects)
-        for number, edits in enumerate(found)
-        for effects in (around.effects(search.engine_after(edits), _blocks(edits), mine),)
-    ]
-    counted.sort(key=lambda each: each[:2])
-    whole: list[tuple[int, int, dict[str, Effect]]] = []
-    for so_far, number, effects in counted:
-        if whole and so_far > min(total for total, _, _ in whole):
-            break
-        blocks = _blocks(found[number])
-        others = tuple(agent for agent in around.agents_met(blocks) if agent not in mine)
-        if others:
-            effects = _summed(effects, around.effects(search.engine_after(found[number]), blocks, others))
-        whole.append((_total(effects), number, effects))
-    _, number, effects = min(whole, key=lambda each: each[:2])
-    return _fix(search, found[number], effects)
+    order = sorted(range(len(found)), key=lambda number: (search.changed(found[number]).bit_count(), number))
+    best, least, effects = order[0], inf, {}
+    for number in order:
+        limit = least if number < best else least - 1
+        counted = _counted(around, search, found[number], limit)
+        if counted is not None:
+            best, least, effects = number, _total(counted), counted
+    return _fix(search, found[best], effects)
+
+
+def _counted(around: Surroundings, search: _Search, edits: Edits, limit: float) -> dict[str, Effect] | None:
+    """Count what edits change: first for the asked agent, which takes little, then for all whom they meet."""
+    blocks = blocks_after(search.blocks, edits)
+    after = engine_after(search.engine, blocks)
+    every, asked = around.classes.agents, search.before.opening.agent_name
+    if LATE.issuperset(block.layer for block in blocks):
+        return effects_of(around, after, blocks, agents_met(around, blocks), limit=limit)
+    mine = tuple(agent for agent in every if agent_of(agent) == asked) or every[-1:]
+    effects = effects_of(around, after, blocks, mine, limit=limit)
+    others = tuple(agent for agent in agents_met(around, blocks) if agent not in mine)
+    if effects is None or not others:
+        return effects
+    further = effects_of(around, after, blocks, others, limit=limit - _total(effects))
+    return None if further is None else _summed(effects, further)
 
 
 def _fix(search: _Search, edits: Edits, effects: dict[str, Effect]) -> Fix:
@@ -200,10 +222,6 @@ def _fix(search: _Search, edits: Edits, effects: dict[str, Effect]) -> Fix:
         closed=names(before & ~after),
         effects=tuple(sorted(effects.values(), key=lambda each: (-each.opened - each.closed, each.tool))),
     )
-
-
-def _blocks(edits: Edits) -> list[Block]:
-    return list(dict.fromkeys(edit.block for edit in edits))
 
 
 def _total(effects: dict[str, Effect]) -> int:

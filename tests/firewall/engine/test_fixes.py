@@ -1,9 +1,10 @@
 """The smallest fix: it flips the verdict, no smaller one does, and no other of its size changes less."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import combinations
+from math import comb
 from random import Random
 from typing import Any
 
@@ -15,7 +16,7 @@ from apps.firewall.engine.context import CallContext
 from apps.firewall.engine.contexts import ContextClass, classes_of, context_classes, context_of
 from apps.firewall.engine.decide import allowed_tools, decide
 from apps.firewall.engine.diff import SnapshotDiff, diff_snapshots
-from apps.firewall.engine.edits import LISTS, Edit, list_of
+from apps.firewall.engine.edits import LISTS, Edit, is_lawful, list_of
 from apps.firewall.engine.fixes import UnknownToolError, smallest_fix
 from apps.firewall.engine.policy import Policy
 from apps.firewall.engine.simulate import Block
@@ -134,6 +135,26 @@ def _after(source: SnapshotSource, edits: tuple[Edit, ...]) -> Snapshot:
     return build_snapshot(source)
 
 
+def _is_lawful(source: SnapshotSource, edits: tuple[Edit, ...]) -> bool:
+    """Say whether a document may hold what edits make of its blocks."""
+    after = dict(_written(source))
+    for edit in edits:
+        after[edit.block] = edit.apply(after[edit.block])
+    return all(is_lawful(after[edit.block] or Policy()) for edit in edits)
+
+
+def _flipping(
+    source: SnapshotSource, context: CallContext, tool: str, tried: Iterable[tuple[Edit, ...]]
+) -> list[tuple[Edit, ...]]:
+    """Try edits one after the other."""
+    allowed = decide(build_snapshot(source), context, tool).allowed
+    return [
+        edits
+        for edits in tried
+        if _is_lawful(source, edits) and decide(_after(source, edits), context, tool).allowed is not allowed
+    ]
+
+
 def _counted(snapshot: Snapshot, other: Snapshot) -> dict[str, tuple[int, int]]:
     """Ask every class of contexts one by one; who is named anywhere is told apart there."""
     opened: Counter[str] = Counter()
@@ -158,32 +179,46 @@ def _is_told_apart(diff: SnapshotDiff, snapshot: Snapshot, asked: ContextClass) 
     return (asked.sender.kind, asked.sender.value) in values
 
 
+special = st.sampled_from(
+    (
+        CallContext(agent_id="bot", channel="webchat", sender_is_owner=True),
+        CallContext(agent_id="bot", channel="webchat", sender_id="1"),
+        CallContext(session_key="agent:bot:subagent:4f"),
+        CallContext(session_key="agent:bot:subagent:4f", spawned_by="agent:bot:telegram:group:-100", sandboxed=True),
+        CallContext(agent_id="bot", session_key="agent:bot:telegram:group:-100", sender_id="1", sandboxed=True),
+        CallContext(agent_id="bot", provider="openai", model_id="gpt-5", channel="voice"),
+    )
+)
+
+
 @pytest.mark.unhurried
 @settings(max_examples=60)
-@given(small_sources(), contexts(), st.sampled_from(TOOLS), st.randoms(use_true_random=False))
+@given(small_sources(), contexts() | special, st.sampled_from(TOOLS), st.randoms(use_true_random=False))
 def test_it_equals_brute_force(source: SnapshotSource, context: CallContext, tool: str, chance: Random) -> None:
     snapshot = build_snapshot(source)
     if tool not in snapshot.tool_names:
         return
-    fix = smallest_fix(Surroundings(snapshot), context, tool)
-    allowed = decide(snapshot, context, tool).allowed
+    around = Surroundings(snapshot)
+    fix = smallest_fix(around, context, tool)
     every = _edits(source, tool)
-    singles: list[tuple[Edit, ...]] = [(edit,) for edit in every]
-    flips = [edits for edits in singles if decide(_after(source, edits), context, tool).allowed is not allowed]
-    if fix is None or len(fix.edits) > 1:
-        assert not flips
-        pairs = list(combinations(every, 2))
-        pairs = chance.sample(pairs, min(len(pairs), 200))
-        flips = [edits for edits in pairs if decide(_after(source, edits), context, tool).allowed is not allowed]
+    flips = _flipping(source, context, tool, ((edit,) for edit in every))
+    for size in (2, 3)[: 2 if fix is None else len(fix.edits) - 1]:
+        assert not flips  # there is a fix with one edit less
+        tried = combinations(every, size)
+        some = chance.sample(list(tried), 150) if comb(len(every), size) > 150 else tried
+        flips = _flipping(source, context, tool, some)
     if fix is None:
         assert not flips
         return
-    assert decide(_after(source, fix.edits), context, tool).allowed is not allowed
+    allowed = decide(snapshot, context, tool).allowed
+    assert _flipping(source, context, tool, [fix.edits])
     assert fix.opens is not allowed
-    assert not flips or len(fix.edits) <= len(flips[0])
     counted = _counted(snapshot, _after(source, fix.edits))
     assert {effect.tool: (effect.opened, effect.closed) for effect in fix.effects} == counted
-    for edits in flips if len(fix.edits) == 1 else ():
+    every_class = context_classes(classes_of(snapshot))
+    diff = diff_snapshots(snapshot, _after(source, fix.edits))
+    assert around.contexts == sum(_is_told_apart(diff, snapshot, asked) for asked in every_class)
+    for edits in flips[:12]:
         assert sum(map(sum, _counted(snapshot, _after(source, edits)).values())) >= fix.verdicts
 
 

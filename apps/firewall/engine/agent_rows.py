@@ -1,0 +1,124 @@
+"""What the layers of each agent leave with each model, outside and inside a sandbox; and what they leave after an edit.
+
+Edits that reach every agent meet thousands of such rows. Where an edit changes the deny list of one layer, or what all
+sandboxes leave, only that layer is worked out anew.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Final, NamedTuple, TypeAlias
+
+from apps.firewall.engine.candidates import Candidates
+from apps.firewall.engine.compile import Engine
+from apps.firewall.engine.contexts import Classes, agent_of, model_of
+from apps.firewall.engine.late import sandbox_mask
+from apps.firewall.engine.layers import LAYERS
+from apps.firewall.engine.opening import Opening, Question, build_opening
+from apps.firewall.engine.policy import Policy
+from apps.firewall.engine.simulate import Block
+
+Gate: TypeAlias = tuple[str, bool]
+"""The transport that restricts tools, and whether the sender is a stranger to the first gates."""
+
+LATE: Final = frozenset({"group", "sender", "subagent"})
+"""The layers of blocks that have nothing to do with agent, model or sandbox."""
+
+
+class Row(NamedTuple):
+    """An agent with one model, in a sandbox or not.
+
+    Attributes:
+        mask: the tools that are left.
+        inside: what the sandbox leaves; -1 outside of one.
+    """
+
+    mask: int
+    candidates: Candidates
+    opening: Opening
+    inside: int
+
+
+class AgentRows:
+    """The rows of the agents of one snapshot, worked out when they are first asked for."""
+
+    def __init__(self, engine: Engine, classes: Classes) -> None:
+        self._engine = engine
+        self._models = [model_of(model) for model in classes.models]
+        self._sandboxed = classes.sandboxed
+        self._rows: dict[tuple[str, Gate], list[Row]] = {}
+
+    def before(self, agent: str, gate: Gate) -> list[Row]:
+        """Return the rows of an agent."""
+        known = self._rows.get((agent, gate))
+        if known is None:
+            known = self._rows[agent, gate] = list(self._built(self._engine, agent, gate))
+        return known
+
+    def after(self, engine: Engine, blocks: Mapping[Block, Policy], agent: str, gate: Gate) -> Iterable[Row]:
+        """Return them in an engine in which some blocks are other ones."""
+        met = {None, agent_of(agent)}
+        others = [block for block in blocks if block.layer not in LATE and block.agent in met]
+        if not others:
+            return (row._replace(candidates=engine.candidates(row.candidates.mask)) for row in self.before(agent, gate))
+        if all(self._is_one_layer(block, blocks[block]) for block in others):
+            return self._changed(engine, others, agent, gate)
+        return self._built(engine, agent, gate)
+
+    def _built(self, engine: Engine, agent: str, gate: Gate) -> Iterator[Row]:
+        transport, is_stranger = gate
+        for provider, model in self._models:
+            for sandboxed in self._sandboxed:
+                asked = Question(agent_of(agent), provider, model, is_stranger, transport or None, sandboxed, True)
+                opening = build_opening(engine, asked)
+                inside = sandbox_mask(engine, opening) if sandboxed else -1
+                yield Row(opening.mask & inside, opening.candidates, opening, inside)
+
+    def _is_one_layer(self, block: Block, policy: Policy) -> bool:
+        """Say whether a block of every agent changes nothing but the layer of its own name."""
+        if block.agent is not None:
+            return False
+        if block.layer == "sandbox":
+            return True
+        before = _shared(self._engine, block.layer, block.provider) or Policy()
+        return replace(policy, deny=before.deny) == before
+
+    def _changed(self, engine: Engine, blocks: Iterable[Block], agent: str, gate: Gate) -> Iterator[Row]:
+        changed: dict[str, set[str | None]] = defaultdict(set)
+        for block in blocks:
+            changed[block.layer].add(block.provider)
+        for row in self.before(agent, gate):
+            opening, inside = row.opening, row.inside
+            candidates = engine.candidates(row.candidates.mask)
+            met = {key for key in ("global", "global_provider") if _provider(key, opening) in changed.get(key, ())}
+            mask = _left(engine, opening, met, candidates)
+            if "sandbox" in changed and inside >= 0:
+                inside = candidates.rules(engine.sandbox_of(opening.agent).policy, examined=False).mask
+            yield Row(mask & inside, candidates, opening, inside)
+
+
+def _left(engine: Engine, opening: Opening, changed: set[str], candidates: Candidates) -> int:
+    """Return what an opening leaves when some of its layers are those of another engine."""
+    if not changed:
+        return opening.mask
+    mask = candidates.mask
+    for layer, _, rules, _ in opening.layers:
+        if layer.key not in changed:
+            mask &= rules.mask
+    for key in changed:
+        policy = _shared(engine, key, _provider(key, opening))
+        merged = policy.merged() if policy is not None else None
+        if merged is not None:
+            mask &= candidates.rules(merged, examined=LAYERS[key].examined).mask
+    return mask
+
+
+def _provider(key: str, opening: Opening) -> str | None:
+    return opening.provider_key if key == "global_provider" else None
+
+
+def _shared(engine: Engine, layer: str, provider: str | None) -> Policy | None:
+    """Return a block of every agent: the global one, or that of a provider."""
+    if layer == "global":
+        return engine.policy
+    return next((block.policy for block in engine.by_provider.values() if block.key == provider), None)
