@@ -4,7 +4,7 @@ from django.urls import URLPattern, URLResolver, path
 
 from apps.console.guard_urls import guarding
 from apps.console.policy_test_urls import testing
-from apps.console.views import agent_parts, agents, draft, explorer, limits, profiles, record_pages
+from apps.console.views import agent_parts, agents, draft, explorer, fixes, limits, profiles, record_pages
 
 policies: list[URLPattern | URLResolver] = [
     path("agents/", agents.agents, name="agents"),
@@ -44,5 +44,6 @@ policies: list[URLPattern | URLResolver] = [
 exploring: list[URLPattern | URLResolver] = [
     path("explorer/", explorer.explorer, name="explorer"),
     path("explorer/result/", explorer.explorer, name="explorer-result"),
+    path("explorer/fix/", fixes.explorer_fix, name="explorer-fix"),
     path("explorer/export/", explorer.explorer_export, name="explorer-export"),
 ]

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 from urllib.parse import urlencode
 
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -198,6 +199,16 @@ class Trace:
     def test_query(self) -> str:
         """The question as parameters of a policy test's form."""
         return urlencode(self.answer.situation.query() | {"tool": self.decision.tool})
+
+    @property
+    def fix_id(self) -> str:
+        """The element that takes the smallest fix, which is found after the page has come."""
+        return f"fix-{self.answer.name}"
+
+    @property
+    def fix_url(self) -> str:
+        """Where it is found."""
+        return self.answer.situation.url(reverse("explorer-fix"), tool=self.decision.tool, name=self.answer.name)
 
     @property
     def words(self) -> list[tuple[str, str, str]]:

@@ -2,6 +2,7 @@
 
 from apps.policies.services.demo import demo_import
 from apps.policies.services.documents import ImportReport, document_check, document_import, draft_discard
+from apps.policies.services.edits import draft_edit
 from apps.policies.services.policy_tests import policy_test_create, policy_test_delete, policy_test_save
 from apps.policies.services.publishing import publish, rollback
 from apps.policies.services.records import (
@@ -37,6 +38,7 @@ __all__ = [
     "document_check",
     "document_import",
     "draft_discard",
+    "draft_edit",
     "draft_start",
     "exec_settings_create",
     "group_create",

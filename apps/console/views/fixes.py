@@ -1,0 +1,77 @@
+"""The smallest fix of a verdict: found for the draft, and put into it. The URL carries the situation and the tool."""
+
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse, HttpResponseBadRequest
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods
+
+from apps.accounts.access import Permission, require
+from apps.console.fixes import PostedEditsError, edits_posted, fix_of
+from apps.console.gate import ConsoleRequest, gate
+from apps.console.situations import Situation
+from apps.console.views.agents import environment_chosen, is_part, writing
+from apps.firewall.engine.context import ContextError
+from apps.firewall.engine.fixes import UnknownToolError
+from apps.firewall.engine.resolve import ResolutionError
+from apps.policies.errors import ConflictError
+from apps.policies.services import draft_edit
+
+TOOL_LIMIT = 200
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@gate(Permission.EXPLAIN)
+def explorer_fix(request: ConsoleRequest) -> HttpResponse:
+    """The fewest edits that flip a verdict; POST puts those that were shown into the draft."""
+    try:
+        situation = Situation.read(request.GET)
+    except ContextError as error:
+        return HttpResponse(error.message, status=422, content_type="text/plain")
+    tool = request.GET.get("tool", "")[:TOOL_LIMIT]
+    if not tool:
+        raise Http404
+    if request.method != "POST":
+        return _shown(request, situation, tool)
+    require(request.user, Permission.POLICY_WRITE)
+    try:
+        edits = edits_posted(request.POST.getlist("edit"))
+    except PostedEditsError:
+        return HttpResponseBadRequest()  # no button of ours sends this
+    try:
+        draft_edit(environment_chosen(request), edits, by=request.user)
+    except ConflictError as error:
+        return _shown(request, situation, tool, conflict=error)
+    number = len(edits)
+    messages.success(
+        request,
+        ngettext("%(number)d edit is in the draft.", "%(number)d edits are in the draft.", number) % {"number": number},
+    )
+    return redirect(situation.url(reverse("explorer"), at="draft", tool=tool) + "#trace")
+
+
+def _shown(
+    request: ConsoleRequest, situation: Situation, tool: str, *, conflict: ConflictError | None = None
+) -> HttpResponse:
+    name = request.GET.get("name", "A")[:1]
+    context = {
+        "tool": tool,
+        "situation": situation,
+        "fix_id": f"fix-{name}",
+        "fix_url": f"{reverse('explorer-fix')}?{urlencode(situation.query() | {'tool': tool, 'name': name})}",
+        "trace_url": situation.url(reverse("explorer"), at="draft", tool=tool) + "#trace",
+        "conflict": conflict,
+        **writing(request),
+    }
+    try:
+        context["found"] = fix_of(environment_chosen(request), situation, tool)
+    except (UnknownToolError, ResolutionError) as error:
+        context["undecidable"] = error
+        if isinstance(error, UnknownToolError):
+            context["undecidable"] = _("There is no such tool in the draft.")
+    template = "console/explorer/_fix.html" if is_part(request) else "console/explorer/fix.html"
+    return render(request, template, context, status=409 if conflict else 200)
