@@ -88,6 +88,7 @@ def world(
             "export_id": export.pk,
             "stream_id": new_id(),
             "record_id": new_id(),
+            "group_id": new_id(),
             "kind": "agent",
             "tool_id": new_id(),
             "source_id": new_id(),

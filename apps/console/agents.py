@@ -52,7 +52,8 @@ LABELS: Final[Mapping[str, Promise]] = {
     "mode": gettext_lazy("Mode"),
     "security": gettext_lazy("Security"),
     "ask": gettext_lazy("Ask"),
-    "key": gettext_lazy("Provider or model"),
+    "key": gettext_lazy("Key"),
+    "has_tools": gettext_lazy("Answers by itself"),
 }
 NOTES: Final[Mapping[str, Promise]] = {
     "also_allow": gettext_lazy("added to the profile"),
@@ -129,7 +130,7 @@ def list_fields(
     names: Sequence[str] = ("also_allow", "allow", "deny"),
 ) -> list[ListField]:
     """Lay the lists of a block beside what is live, each with its remarks."""
-    remarks = reviewer(environment)(values)
+    remarks = reviewer(environment, draft)(values)
     fields = []
     for name in names:
         listed = tuple(values.get(name) or ())
@@ -220,11 +221,11 @@ class Mistake:
 
 def mistakes_of(form: Form) -> list[Mistake]:
     """List every mistake of a form."""
-    return [
-        Mistake(name, "" if name == "__all__" else label_of(name), str(text))
-        for name, texts in form.errors.items()
-        for text in texts
-    ]
+    return [Mistake(name, _label_in(form, name), str(text)) for name, texts in form.errors.items() for text in texts]
+
+
+def _label_in(form: Form, name: str) -> str:
+    return "" if name == "__all__" else str(form.fields[name].label or label_of(name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,7 +337,7 @@ def agent_page(environment: "Environment", *, words: str = "", page: int = 1) ->
 
 def _agent_rows(environment: "Environment", records: "Iterable[Agent]") -> list[AgentRow]:
     draft, live = draft_snapshot(environment), live_snapshot(environment)
-    remarks = reviewer(environment)
+    remarks = reviewer(environment, draft)
     rows = []
     for record in records:
         context = CallContext(agent_id=record.key)

@@ -2,12 +2,14 @@
 
 from django.urls import URLPattern, URLResolver, path
 
+from apps.console.channel_urls import of_agents, of_groups
 from apps.console.guard_urls import guarding
 from apps.console.policy_test_urls import testing
 from apps.console.views import agent_parts, agents, draft, explorer, fixes, limits, profiles, record_pages
 
 policies: list[URLPattern | URLResolver] = [
     path("agents/", agents.agents, name="agents"),
+    *of_agents,
     path("agents/<path:key>/preview/", agents.agent_preview, name="agent-preview"),
     path("agents/<path:key>/discard/", agents.agent_discard, name="agent-discard"),
     path("agents/<path:key>/exec/", agent_parts.agent_exec, name="agent-exec"),
@@ -28,6 +30,7 @@ policies: list[URLPattern | URLResolver] = [
     path("profiles/<path:key>/history/", profiles.profile_history, name="profile-history"),
     path("profiles/<path:key>/", profiles.profile, name="profile"),
     path("records/<slug:kind>/<uuid:record_id>/", record_pages.record_page, name="record-page"),
+    *of_groups,
     path("exec-rules/", agent_parts.exec_rules_of_all, name="exec-rules"),
     path("limits/", limits.limits, name="limits"),
     path("limits/new/", limits.limit_new, name="limit-new"),

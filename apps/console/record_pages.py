@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
+from urllib.parse import quote
 from uuid import UUID
 
 from django.urls import reverse
@@ -11,10 +12,20 @@ def _provider(rule: Any) -> str:
     return "" if rule.agent is None else reverse("agent", args=[rule.agent.key]) + "#providers"
 
 
+def _sender(rule: Any) -> str:
+    if rule.group_id is not None:
+        return reverse("group-sender", args=[rule.group_id, rule.pk])
+    return "" if rule.agent is None else reverse("agent-sender", args=[rule.agent.key, rule.pk])
+
+
 PAGES: Final[Mapping[str, Callable[[Any], str]]] = {
     "agent": lambda record: reverse("agent", args=[record.key]),
     "profile": lambda record: reverse("profile", args=[record.key]),
     "provider": _provider,
+    "group": lambda record: reverse("group", args=[record.pk]),
+    "channel": lambda record: f"{reverse('groups')}?groups_q={quote(record.key, safe='')}",
+    "account": lambda record: f"{reverse('groups')}?groups_q={quote(record.key, safe='')}",
+    "sender": _sender,
     "permission_grant": lambda record: reverse("permission", args=[record.pk]),
     "content_filter": lambda record: reverse("filter", args=[record.pk]),
 }

@@ -49,9 +49,13 @@ class Shown:
 Lists = Mapping[str, Sequence[str] | None]
 
 
-def reviewer(environment: "Environment") -> Callable[[Lists], dict[str, list[Shown]]]:
-    """Return what reviews blocks of lists; what it reads of the draft is read once."""
-    review = NameReview(Draft(environment))
+def reviewer(environment: "Environment", draft: Snapshot | None = None) -> Callable[[Lists], dict[str, list[Shown]]]:
+    """Return what reviews blocks of lists; what it reads of the draft is read once.
+
+    Args:
+        draft: the draft where it is compiled already; its tools need not be read then.
+    """
+    review = NameReview(Draft(environment, None if draft is None else draft.engine.universe))
 
     def remarks(lists: Lists) -> dict[str, list[Shown]]:
         found: dict[str, list[Shown]] = {field: [] for field in FIELDS.values()}

@@ -159,3 +159,12 @@ def test_a_token_has_its_own_rate(program: Any, draft: Any) -> None:
 
     assert statuses == [200, 200, 429]
     assert int(reader.get("agents").headers["Retry-After"]) > 0
+
+
+def test_an_account_joins_its_channel(program: Any, draft: Any) -> None:
+    writer = program("policy_read", "policy_write")
+    channel = writer.ask("POST", "channels", {"key": "signal"}).json()
+    answer = writer.ask("POST", "accounts", {"key": "work", "channel": channel["id"]})
+    assert answer.status_code == 201
+    assert answer.json()["channel"] == channel["id"]
+    assert writer.ask("POST", "accounts", {"key": "work", "channel": channel["id"]}).status_code == 422

@@ -103,6 +103,11 @@ def _channel(environment: Environment, values: Mapping[str, Any], by: Principal)
     return services.channel_create(environment, values["key"], by=by, **_rest(values, "key"))
 
 
+def _account(environment: Environment, values: Mapping[str, Any], by: Principal) -> Any:
+    channel = _parent(environment, "channel", values["channel"])
+    return services.account_create(channel, values["key"], by=by, **_rest(values, "key", "channel"))
+
+
 def _group(environment: Environment, values: Mapping[str, Any], by: Principal) -> Any:
     return services.group_create(
         _parent(environment, "channel", values["channel"]),
@@ -171,7 +176,7 @@ RECORD_KINDS: tuple[RecordKind, ...] = (
     _kind("provider-policies", "provider", "policies by provider", _provider, {"agent": "agent"}),
     _kind("exec-settings", "exec", "settings of the exec tool", _exec, {"agent": "agent"}),
     _kind("channels", "channel", "channels", _channel),
-    _kind("accounts", "account", "accounts of channels", None, {"channel": "channel"}),
+    _kind("accounts", "account", "accounts of channels", _account, {"channel": "channel"}),
     _kind(
         "groups", "group", "groups of channels", _group, {"channel": "channel", "account": "account", "parent": "group"}
     ),

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
 from apps.firewall.engine.compile import AgentRules, Engine
-from apps.firewall.engine.groups import ChannelGroups, GroupEntry, GroupMap, find_in_chain
+from apps.firewall.engine.groups import ChannelGroups, GroupEntry, find_in_chain
 from apps.firewall.engine.policy import Policy
 from apps.firewall.engine.providers import ProviderBlock, ProviderMap
 from apps.firewall.engine.resolution import Resolution
@@ -165,22 +165,11 @@ def _rule(index: SenderIndex[int] | None, block: Block, position: int) -> Sender
 
 def _channel(engine: Engine, block: Block) -> ChannelGroups[int]:
     """Return a channel in which a group, or its rule by sender, has the block behind all others."""
-    name, *path = block.path
-    channel, position = engine.channels[name], len(engine.policies)
-    if path[0] == "accounts":
-        maps = channel.accounts[path[1]]
-        own = {**maps, path[2]: _map(maps[path[2]], path[3:], block, position)}
-        return replace(channel, accounts={**channel.accounts, path[1]: own})
-    return replace(channel, maps={**channel.maps, path[0]: _map(channel.maps[path[0]], path[1:], block, position)})
+    position = len(engine.policies)
 
+    def change(entry: GroupEntry[int]) -> GroupEntry[int]:
+        if block.sender is None:
+            return replace(entry, tools=position)
+        return replace(entry, senders=_rule(entry.senders, block, position))
 
-def _map(groups: GroupMap[int], path: list[str], block: Block, position: int) -> GroupMap[int]:
-    entry = groups.entries[path[0]]
-    changed: GroupEntry[int]
-    if len(path) > 1 and entry.channels is not None:
-        changed = replace(entry, channels=_map(entry.channels, path[2:], block, position))
-    elif block.sender is not None:
-        changed = replace(entry, senders=_rule(entry.senders, block, position))
-    else:
-        changed = replace(entry, tools=position)
-    return GroupMap({**groups.entries, entry.key: changed}.values(), groups.path)
+    return engine.channels[block.path[0]].with_entry(block.path[1:], change)

@@ -5,7 +5,7 @@ Channels whose groups nest in their own way stand in `group_channels`; deriving 
 Source: conformance README, `group_policy.jsonl`, "Rules of `tools`".
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -98,6 +98,34 @@ class ChannelGroups(Generic[T]):
         """Return an account's map, an empty one included, else the channel's."""
         own = self.account(account_id).get(name)
         return self.maps.get(name) if own is None else own
+
+    def entry_at(self, path: Sequence[str]) -> GroupEntry[T] | None:
+        """Return the entry at a path below the channel, such as `("accounts", "work", "groups", "-100")`."""
+        maps, rest = (self.accounts.get(path[1], {}), path[2:]) if path[0] == "accounts" else (self.maps, path)
+        entries = maps.get(rest[0])
+        entry = entries.get(rest[1]) if entries is not None else None
+        if len(rest) < 4:
+            return entry
+        return entry.channels.get(rest[3]) if entry is not None and entry.channels is not None else None
+
+    def with_entry(self, path: Sequence[str], change: Callable[[GroupEntry[T]], GroupEntry[T]]) -> "ChannelGroups[T]":
+        """Return these groups with one entry changed; the rest is shared."""
+        if path[0] == "accounts":
+            maps = self.accounts[path[1]]
+            own = {**maps, path[2]: _with_entry(maps[path[2]], path[3:], change)}
+            return replace(self, accounts={**self.accounts, path[1]: own})
+        return replace(self, maps={**self.maps, path[0]: _with_entry(self.maps[path[0]], path[1:], change)})
+
+
+def _with_entry(
+    groups: GroupMap[T], path: Sequence[str], change: Callable[[GroupEntry[T]], GroupEntry[T]]
+) -> GroupMap[T]:
+    entry = groups.entries[path[0]]
+    if len(path) > 1 and entry.channels is not None:
+        changed = replace(entry, channels=_with_entry(entry.channels, path[2:], change))
+    else:
+        changed = change(entry)
+    return GroupMap({**groups.entries, entry.key: changed}.values(), groups.path)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ Source: conformance README, "Rules of `by_sender`".
 from collections.abc import Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from apps.firewall.engine.dialect import Dialect
 from apps.firewall.engine.names import fold, trim
@@ -14,6 +14,9 @@ from apps.firewall.engine.names import fold, trim
 P = TypeVar("P")
 Found = tuple[str, P]
 """The key of the rule that matched, as written, and its policy."""
+
+KINDS: Final = ("channel", "id", "e164", "username", "name", "*")
+"""Kinds of keys in the order in which `find` tries them."""
 
 
 @dataclass(slots=True, unsafe_hash=True, init=False)
@@ -43,6 +46,20 @@ class Sender:
         self.name = fold(name) if name else name
         self.e164 = fold(e164) if e164 else e164
         self.channel = channel
+
+
+class Try(NamedTuple, Generic[P]):
+    """One look-up of a sender.
+
+    Attributes:
+        kind: one of `KINDS`.
+        value: what of the sender is looked for, as rules compare it; "" when the sender has no such name.
+        found: the rule that has it.
+    """
+
+    kind: str
+    value: str
+    found: Found[P] | None
 
 
 class SenderIndex(Generic[P]):
@@ -131,6 +148,21 @@ class SenderIndex(Generic[P]):
         if sender.name and sender.name in self._by_name:
             return self._by_name[sender.name]
         return self.everyone
+
+    def tries(self, sender: Sender) -> Iterator[Try[P]]:
+        """Return all that `find` looks up, in its order, also what comes behind the rule that counts."""
+        sender_id = sender.id or ""
+        in_channel = self._find_in_channel(sender_id, sender.channel) if sender_id and sender.channel else None
+        by_id = self._by_id.get(sender_id) or self._by_id.get(sender_id.removeprefix("@")) if sender_id else None
+        yield Try("channel", f"{fold(sender.channel)}:{sender_id}" if sender_id and sender.channel else "", in_channel)
+        yield Try("id", sender_id, by_id)
+        for kind, table, value in (
+            ("e164", self._by_e164, sender.e164 or ""),
+            ("username", self._by_username, sender.username or ""),
+            ("name", self._by_name, sender.name or ""),
+        ):
+            yield Try(kind, value, table.get(value) if value else None)
+        yield Try("*", "*", self.everyone)
 
     def _find_in_channel(self, sender_id: str, channel: str) -> Found[P] | None:
         place = fold(channel)

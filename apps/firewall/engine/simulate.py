@@ -1,5 +1,6 @@
 """What would a context see if one block said something else? For previews, before anything is stored."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,6 +11,7 @@ from apps.firewall.engine.decide import explain_with
 from apps.firewall.engine.document import write_policy
 from apps.firewall.engine.policy import Policy
 from apps.firewall.engine.providers import ProviderBlock, ProviderMap, provider_map
+from apps.firewall.engine.senders import compile_senders
 from apps.firewall.engine.session_key import normalize_agent_id
 from apps.firewall.engine.snapshot import Snapshot
 from apps.firewall.errors import FirewallError
@@ -165,3 +167,35 @@ def _set_rule(holder: dict[str, Any], key: str, position: int | None) -> None:
             flat[at + 1] = position
             return
     flat.extend((key, position))
+
+
+def engine_with_group(engine: Engine, path: tuple[str, ...], tools: Policy | None) -> Engine:
+    """Return an engine in which a group's own block is another one; all else is shared, which keeps previews quick.
+
+    Args:
+        path: to a group that is there, as in `Block`.
+        tools: None takes the block away.
+    """
+    position = None if tools is None else len(engine.policies)
+    channel = engine.channels[path[0]].with_entry(path[1:], lambda entry: replace(entry, tools=position))
+    added = () if tools is None else (tools,)
+    return engine.varied(*added, channels={**engine.channels, path[0]: channel})
+
+
+def engine_with_senders(engine: Engine, block: Block, rules: Sequence[tuple[str, Policy]]) -> Engine:
+    """Return an engine in which a group, an agent or everybody has other rules by sender; all else is shared.
+
+    Args:
+        block: a group by its `path`, an agent, or neither for the rules that hold everywhere.
+        rules: all of them, in the order of the document.
+    """
+    first = len(engine.policies)
+    index = compile_senders(engine.dialect, ((key, first + at) for at, (key, _) in enumerate(rules))) if rules else None
+    added = [policy for _, policy in rules]
+    if block.path:
+        channel = engine.channels[block.path[0]].with_entry(block.path[1:], lambda entry: replace(entry, senders=index))
+        return engine.varied(*added, channels={**engine.channels, block.path[0]: channel})
+    if block.agent is None:
+        return engine.varied(*added, senders=index)
+    agent = replace(_agent(engine, block), senders=index)
+    return engine.varied(*added, agents={**(engine.agents or {}), agent.name: agent})

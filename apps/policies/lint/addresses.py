@@ -30,16 +30,21 @@ _PHONE: Final = re.compile(r"\+\d{6,15}")
 def address_findings(draft: Draft) -> Iterator[LintFinding]:
     """Find keys of rules that never match anything."""
     for rule in draft.records("sender"):
-        meant = _sender_meant(rule.key)
+        meant = sender_meant(rule.key)
         if meant:
-            message = _("`%(key)s` is compared with ids only, so its sender falls through to `*`: write `%(meant)s`")
-            values = {"key": rule.key, "meant": meant}
-            yield draft.finding(rule, "sender_shape", "", message % values, rule.key, suggestion=meant)
+            message = sender_told(rule.key, meant)
+            yield draft.finding(rule, "sender_shape", "", message, rule.key, suggestion=meant)
     yield from _groups(draft)
     yield from _providers(draft)
 
 
-def _sender_meant(key: str) -> str:
+def sender_told(key: str, meant: str) -> str:
+    """Say what becomes of a key that is written otherwise than it was meant."""
+    message = _("`%(key)s` is compared with ids only, so its sender falls through to `*`: write `%(meant)s`")
+    return message % {"key": key, "meant": meant}
+
+
+def sender_meant(key: str) -> str:
     """Return the key that was probably meant; empty where the key can match as it is."""
     folded = fold(key)
     kind, colon, value = folded.partition(":")
@@ -58,14 +63,18 @@ def _sender_meant(key: str) -> str:
 def _groups(draft: Draft) -> Iterator[LintFinding]:
     channels = {channel.pk: fold(channel.key) for channel in draft.records("channel")}
     for group in draft.records("group"):
-        shape = GROUP_KEYS.get(channels.get(group.channel_id, ""))
-        if group.kind != GroupKind.GROUPS or group.parent_id is not None or shape is None:
-            continue
-        pattern, example = shape
-        if not pattern.fullmatch(group.key.strip()):
-            message = _("no group of this channel has the key `%(key)s`: its ids look like `%(example)s`")
-            values = {"key": group.key, "example": example}
-            yield draft.finding(group, "group_shape", "", message % values, group.key)
+        message = group_told(channels.get(group.channel_id, ""), group.kind, group.key, is_inside=bool(group.parent_id))
+        if message:
+            yield draft.finding(group, "group_shape", "", message, group.key)
+
+
+def group_told(channel: str, kind: str, key: str, *, is_inside: bool) -> str:
+    """Say why no group of a channel has a key; empty where one may."""
+    shape = GROUP_KEYS.get(fold(channel))
+    if kind != GroupKind.GROUPS or is_inside or shape is None or shape[0].fullmatch(key.strip()):
+        return ""
+    message = _("no group of this channel has the key `%(key)s`: its ids look like `%(example)s`")
+    return message % {"key": key, "example": shape[1]}
 
 
 def _providers(draft: Draft) -> Iterator[LintFinding]:

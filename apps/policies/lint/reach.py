@@ -1,6 +1,6 @@
 """Rules that never count, because another one is found first."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -52,25 +52,30 @@ def unreached(draft: Draft) -> Iterator[Remark]:
 
 def _senders(draft: Draft) -> Iterator[Remark]:
     for (_agent, group), rules in draft.by("sender", "agent_id", "group_id").items():
-        seen: dict[str, Any] = {}
-        for rule in rules:
-            identity = sender_identity(draft.dialect, rule.key)
-            if group is None and "sender" not in draft.dialect.layers:
-                yield rule, "never_reached", "warning", _("this release has no rules by sender outside groups")
-            if not identity:
-                yield rule, "never_reached", "warning", _("the key `%(key)s` can match nobody") % {"key": rule.key}
-            elif identity == "*" and identity in seen:
-                message = _("of several rules for `*` the last one counts, not `%(key)s`") % {"key": seen[identity].key}
-                yield seen[identity], "same_sender", "warning", message
-                seen[identity] = rule
-            elif identity in seen:
-                message = _("`%(key)s` means the same sender as `%(counting)s`, which counts") % {
-                    "key": rule.key,
-                    "counting": seen[identity].key,
-                }
-                yield rule, "same_sender", "warning", message
-            else:
-                seen[identity] = rule
+        yield from sender_remarks(draft.dialect, rules, is_in_group=group is not None)
+
+
+def sender_remarks(dialect: Dialect, rules: Iterable[Any], *, is_in_group: bool) -> Iterator[Remark]:
+    """Find the rules of one scope, in the order of the document, whose keys nobody has or another one has already."""
+    seen: dict[str, Any] = {}
+    for rule in rules:
+        identity = sender_identity(dialect, rule.key)
+        if not is_in_group and "sender" not in dialect.layers:
+            yield rule, "never_reached", "warning", _("this release has no rules by sender outside groups")
+        if not identity:
+            yield rule, "never_reached", "warning", _("the key `%(key)s` can match nobody") % {"key": rule.key}
+        elif identity == "*" and identity in seen:
+            message = _("of several rules for `*` the last one counts, not `%(key)s`") % {"key": seen[identity].key}
+            yield seen[identity], "same_sender", "warning", message
+            seen[identity] = rule
+        elif identity in seen:
+            message = _("`%(key)s` means the same sender as `%(counting)s`, which counts") % {
+                "key": rule.key,
+                "counting": seen[identity].key,
+            }
+            yield rule, "same_sender", "warning", message
+        else:
+            seen[identity] = rule
 
 
 def _same(records: Sequence[Any], normal: Callable[[Any], str], code: str) -> Iterator[Remark]:

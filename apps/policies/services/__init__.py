@@ -1,11 +1,13 @@
 """Everything that changes policies. Each function is one transaction; permissions are checked by the doors."""
 
+from apps.policies.services.channels import group_place
 from apps.policies.services.demo import demo_import
 from apps.policies.services.documents import ImportReport, document_check, document_import, draft_discard
 from apps.policies.services.edits import draft_edit
 from apps.policies.services.policy_tests import policy_test_create, policy_test_delete, policy_test_save
 from apps.policies.services.publishing import publish, rollback
 from apps.policies.services.records import (
+    account_create,
     agent_create,
     allowlist_entry_create,
     approvals_agent_create,
@@ -27,6 +29,7 @@ from apps.policies.services.undoing import change_undo
 
 __all__ = [
     "ImportReport",
+    "account_create",
     "agent_create",
     "allowlist_entry_create",
     "approvals_agent_create",
@@ -42,6 +45,7 @@ __all__ = [
     "draft_start",
     "exec_settings_create",
     "group_create",
+    "group_place",
     "kept_update",
     "permission_grant_create",
     "policy_test_create",

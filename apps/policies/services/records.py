@@ -159,6 +159,11 @@ def channel_create(environment: Environment, key: str, *, by: By, **fields: Any)
     return _add(Channel(environment=environment, key=key), fields, by)
 
 
+def account_create(channel: Channel, key: str, *, by: By, **fields: Any) -> ChannelAccount:
+    """Add an account to a channel."""
+    return _add(ChannelAccount(environment=channel.environment, channel=channel, key=key), fields, by)
+
+
 def group_create(
     channel: Channel,
     key: str,

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from apps.firewall.engine.dialect import DIALECTS, Dialect
 from apps.firewall.engine.names import fold, trim
-from apps.firewall.engine.senders import Sender, compile_senders
+from apps.firewall.engine.senders import KINDS, Sender, compile_senders
 
 NEW, OLD = DIALECTS["2026.9"], DIALECTS["2026.2"]
 people = st.sampled_from(["42", "@42", "Alice", " @ALICE ", "bob", "+1555", "", "  ", "@", "channel:telegram:42"])
@@ -52,6 +52,17 @@ def test_the_index_finds_what_a_scan_finds(
 ) -> None:
     found = compile_senders(dialect, given_rules).find(sender)
     assert (None if found is None else found[1]) == _by_scanning(dialect, given_rules, sender)
+
+
+@given(st.sampled_from([NEW, OLD]), rules, senders)
+def test_the_first_try_that_finds_something_is_what_is_found(
+    dialect: Dialect, given_rules: list[tuple[str, int | None]], sender: Sender
+) -> None:
+    index = compile_senders(dialect, given_rules)
+    tries = list(index.tries(sender))
+    assert tuple(each.kind for each in tries) == KINDS
+    assert next((each.found for each in tries if each.found is not None), None) == index.find(sender)
+    assert all(each.value for each in tries if each.found is not None)
 
 
 def test_the_key_is_returned_as_it_was_written() -> None:

@@ -6,9 +6,15 @@ from dataclasses import replace
 import pytest
 
 from apps.firewall.engine.context import CallContext
-from apps.firewall.engine.decide import allowed_tools, explain
+from apps.firewall.engine.decide import allowed_tools, explain, explain_with
 from apps.firewall.engine.policy import Policy
-from apps.firewall.engine.simulate import Block, BlockError, simulate
+from apps.firewall.engine.simulate import (
+    Block,
+    BlockError,
+    engine_with_group,
+    engine_with_senders,
+    simulate,
+)
 from apps.firewall.engine.snapshot import build_snapshot
 from apps.firewall.engine.source import (
     AccountSource,
@@ -123,3 +129,38 @@ def test_a_group_that_is_new_joins_its_map() -> None:
     block = Block(layer="group", path=("signal", "groups", "g"))
     inside = CallContext(session_key="agent:bot:signal:group:g")
     assert "exec" not in simulate(build_snapshot(_source()), inside, block, NO_EXEC).allowed
+
+
+@pytest.mark.parametrize("tools", [NO_EXEC, Policy(), None])
+def test_an_engine_with_another_group_decides_like_a_snapshot_with_it(tools: Policy | None) -> None:
+    snapshot, changed = build_snapshot(_source()), _source()
+    before = explain(snapshot, IN_GROUP).allowed
+    _set_group(changed, GroupSource("-100", tools=tools, by_sender=[("2", NO_EXEC)]))
+    engine = engine_with_group(snapshot.engine, ("telegram", "groups", "-100"), tools)
+    assert explain_with(engine, IN_GROUP).allowed == explain(build_snapshot(changed), IN_GROUP).allowed
+    assert explain(snapshot, IN_GROUP).allowed == before
+
+
+RULES = [("name:ann", Policy(deny=("read",))), ("1", NO_EXEC), ("*", Policy())]
+SENDER_SCOPES: list[tuple[Block, Callable[[SnapshotSource], None]]] = [
+    (
+        Block(layer="group", path=("telegram", "groups", "-100")),
+        lambda source: _set_group(source, GroupSource("-100", by_sender=list(RULES))),
+    ),
+    (Block(layer="sender", agent="bot"), lambda source: _set_agent(source, by_sender=list(RULES))),
+    (Block(layer="sender"), lambda source: setattr(source, "by_sender", list(RULES))),
+]
+
+
+@pytest.mark.parametrize(("block", "change"), SENDER_SCOPES)
+def test_an_engine_with_other_rules_by_sender_decides_like_a_snapshot_with_them(
+    block: Block, change: Callable[[SnapshotSource], None]
+) -> None:
+    snapshot, changed = build_snapshot(_source()), _source()
+    change(changed)
+    real = build_snapshot(changed)
+    engine = engine_with_senders(snapshot.engine, block, RULES)
+    for context in (IN_GROUP, replace(IN_GROUP, sender_id="9"), replace(IN_GROUP, sender_id=None, sender_name="Ann")):
+        assert explain_with(engine, context).allowed == explain(real, context).allowed
+    none_left = engine_with_senders(engine, block, [])
+    assert "exec" in explain_with(none_left, IN_GROUP).allowed
