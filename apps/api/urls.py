@@ -31,6 +31,7 @@ from apps.api.views import (
     snapshots,
     storms,
     tool_search,
+    upgrade,
 )
 from apps.api.views.records import RECORD_VIEWS
 from apps.api.views.registry import hooks, plugins, sources, tools
@@ -87,6 +88,7 @@ urlpatterns = [
     path("policy-tests", policy_tests.PolicyTests.as_view(), name="api-policy-tests"),
     path("policy-tests/run", policy_tests.PolicyTestRun.as_view(), name="api-policy-tests-run"),
     path("policy-tests/<policy_test_id:test_id>", policy_tests.PolicyTestDetail.as_view(), name="api-policy-test"),
+    path("upgrade", upgrade.UpgradePreview.as_view(), name="api-upgrade"),
     path("snapshots/diff", snapshots.SnapshotDifference.as_view(), name="api-snapshot-diff"),
     path("snapshots/<str:at>", snapshots.Snapshot.as_view(), name="api-snapshot"),
     path("publications", snapshots.Publications.as_view(), name="api-publications"),

@@ -120,7 +120,7 @@ def blast_of(old: Snapshot | None, new: Snapshot) -> Blast:
         known = _kept.get(key)
     if known is None:
         before = _nothing(new) if old is None else old
-        known = _summed_up(diff_snapshots(before, new), guard_differences(before, new))
+        known = summed_up(diff_snapshots(before, new), guard_differences(before, new))
     with _lock:
         _kept[key] = known
         _kept.move_to_end(key)
@@ -133,7 +133,8 @@ def _nothing(like: Snapshot) -> Snapshot:
     return build_snapshot(SnapshotSource(dialect=like.dialect, tools=[]))
 
 
-def _summed_up(diff: SnapshotDiff, guards: tuple[GuardDifference, ...]) -> Blast:
+def summed_up(diff: SnapshotDiff, guards: tuple[GuardDifference, ...] = ()) -> Blast:
+    """Sum up a comparison that somebody made."""
     classes, contexts = diff.classes, diff.contexts
     by_agent = len(diff.changes) > ROWS
     by_agents = contexts_by_agent(diff.changes)

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from apps.console.forms import ConsoleForm
+from apps.policies.upgrading import releases_beside
 
 FILE_LIMIT_BYTES = 7 * 1024 * 1024  # two of them fit into one request
 TEXT_LIMIT = 3 * 1024 * 1024
@@ -95,3 +96,14 @@ class PublishForm(ConsoleForm):
 
 class RollbackForm(PublishForm):
     """Why an earlier publication goes live again."""
+
+
+class DialectForm(ConsoleForm):
+    """Which release an environment is to speak."""
+
+    release = forms.ChoiceField(widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, environment: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        field: Any = self.fields["release"]
+        field.choices = [(release, release) for release in releases_beside(environment)]

@@ -5,10 +5,12 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from typing import Any
 
 from django.db import connection
 
+from apps.firewall.engine.dialect import dialect_named
 from apps.firewall.engine.openclaw_json import MAPS, parse_document, whole
 from apps.firewall.engine.policy import Policy
 from apps.firewall.engine.snapshot import Snapshot, build_snapshot
@@ -27,6 +29,7 @@ from apps.policies.guards import draft_filters, draft_grants
 from apps.policies.models import Channel, ChannelAccount, Profile
 from apps.registry.models import Environment, Tool, ToolSource
 from apps.registry.selectors import tools_offered
+from apps.registry.services.catalogue import offered_in
 
 _SENDERS = """
     SELECT agent_id::text, group_id::text, key, json_build_array(allow, also_allow, deny)::text
@@ -62,7 +65,22 @@ def _collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-def draft_source(environment: Environment) -> SnapshotSource:
+def compile_draft_as(environment: Environment, release: str) -> Snapshot:
+    """Compile the draft as if its environment spoke another release, with the tools that it would have then.
+
+    Raises:
+        SnapshotError: the draft has no canonical form.
+        ToolInvalidError: the release brings a tool whose name is taken.
+        UnknownDialectError: no such release is spoken.
+    """
+    dialect_named(release)
+    other = copy(environment)
+    other.dialect = release
+    with _collector_paused():
+        return build_snapshot(draft_source(other, tools=_entries(offered_in(environment, release))))
+
+
+def draft_source(environment: Environment, tools: list[ToolEntry] | None = None) -> SnapshotSource:
     """Read the draft as the engine's source.
 
     Scopes go through the document, so that the engine reads settings as it does in any `openclaw.json`; secrets stay
@@ -72,7 +90,7 @@ def draft_source(environment: Environment) -> SnapshotSource:
     source = parse_document(
         with_masks(writer.document()),
         dialect=environment.dialect,
-        tools=tool_entries(environment),
+        tools=tool_entries(environment) if tools is None else tools,
         environment=environment.slug,
     )
     rules = _Rules(environment)
@@ -99,6 +117,10 @@ def _present(policy: Policy | None, by_sender: Named) -> Policy | None:
 
 def tool_entries(environment: Environment) -> list[ToolEntry]:
     """Read the tools that policies decide about."""
+    return _entries(tools_offered(environment))
+
+
+def _entries(tools: Iterable[Tool]) -> list[ToolEntry]:
     return [
         ToolEntry(
             name=tool.name,
@@ -114,7 +136,7 @@ def tool_entries(environment: Environment) -> list[ToolEntry]:
             executor=tool.executor or None,
             optional=tool.is_optional,
         )
-        for tool in tools_offered(environment)
+        for tool in tools
     ]
 
 

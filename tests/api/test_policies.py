@@ -202,3 +202,17 @@ def test_two_snapshots_are_compared_block_by_block_and_by_their_effect(program: 
     assert found["blast"]["contexts"] > found["blast"]["unchanged"] > 0
     assert admin.get("snapshots/diff?a=" + "0" * 64).status_code == 404
     assert program("explain").get("snapshots/diff").status_code == 403
+
+
+def test_another_release_is_previewed_and_spoken(program: Any, published: Any) -> None:
+    admin = program("policy_read", "policy_write")
+
+    found = admin.get("upgrade").json()
+
+    assert (found["before"], found["after"]) == ("2026.9", "2026.2")
+    assert "catalogue" in {cause["cause"] for cause in found["causes"]}
+    assert {agent for change in found["commands"] for agent in change["agents"]} == {"main", "*"}
+    assert admin.get("upgrade?to=2025.1").status_code == 400
+    assert program("policy_read").post("upgrade", {"release": "2026.2"}).status_code == 403
+    assert admin.post("upgrade", {"release": "2026.2"}).json()["release"] == "2026.2"
+    assert admin.get("upgrade").json()["after"] == "2026.9"

@@ -89,3 +89,17 @@ def test_a_stale_publication_fails(environment: Any) -> None:
 def test_a_command_says_what_is_wrong(environment: Any, words: tuple[str, ...], message: str) -> None:
     with pytest.raises(CommandError, match=message):
         run(*words)
+
+
+def test_an_upgrade_is_told_and_made_only_when_asked(environment: Any) -> None:
+    run("policy_import", str(SAMPLE))
+    told, _ = run("policy_upgrade")
+    assert "2026.9 -> 2026.2" in told
+    assert "  catalogue: " in told
+    environment.refresh_from_db()
+    assert environment.dialect == "2026.9"
+
+    assert "speaks 2026.2" in run("policy_upgrade", "--to", "2026.2", "--apply")[0]
+
+    environment.refresh_from_db()
+    assert environment.dialect == "2026.2"

@@ -159,16 +159,20 @@ class Engine:
         return agents[0].name if len(agents) == 1 else None
 
 
-def compile_document(document: Mapping[str, Any]) -> Engine:
-    """Compile the stored form of a snapshot."""
-    return _Compiler(document).engine()
+def compile_document(document: Mapping[str, Any], dialect: Dialect | None = None) -> Engine:
+    """Compile the stored form of a snapshot.
+
+    Args:
+        dialect: as which it is read; as the release that it names when not given.
+    """
+    return _Compiler(document, dialect or dialect_named(document["dialect"])).engine()
 
 
 class _Compiler:
-    def __init__(self, document: Mapping[str, Any]) -> None:
+    def __init__(self, document: Mapping[str, Any], dialect: Dialect) -> None:
         self._document = document
         self._policies = [read_stored_policy(members) for members in document["policies"]]
-        self._dialect = self._with_profiles(dialect_named(document["dialect"]))
+        self._dialect = self._with_profiles(dialect)
         self._numbers: dict[int | None, int | None] = {None: None, **{at: at for at in range(len(self._policies))}}
 
     def _with_profiles(self, dialect: Dialect) -> Dialect:

@@ -7,14 +7,13 @@ once.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from apps.firewall.engine.apply_patch import read_apply_patch
 from apps.firewall.engine.compile import Engine
 from apps.firewall.engine.context import CallContext
 from apps.firewall.engine.groups import GroupMap
 from apps.firewall.engine.senders import Sender, SenderIndex
-from apps.firewall.engine.snapshot import Snapshot
 
 ANY_OTHER: Final = "*"
 OWNERS: Final[tuple[bool | None, ...]] = (True, False, None)
@@ -26,6 +25,16 @@ _OTHER_MODEL: Final = "any-other-model"
 _OTHER_CHANNEL: Final = "any-other-channel"
 _OTHER_GROUP: Final = "any-other-group"
 _OTHER_SENDER: Final = "any-other-sender"
+
+
+class Compared(Protocol):
+    """What can be asked over all classes: a snapshot, or its document as another dialect reads it."""
+
+    @property
+    def engine(self) -> Engine: ...
+
+    @property
+    def tool_names(self) -> tuple[str, ...]: ...
 
 
 class Model(NamedTuple):
@@ -123,7 +132,7 @@ class Naming:
         return known
 
 
-def classes_of(*snapshots: Snapshot, naming: Naming | None = None) -> Classes:
+def classes_of(*snapshots: Compared, naming: Naming | None = None) -> Classes:
     """Return the classes of one or several snapshots together.
 
     Args:

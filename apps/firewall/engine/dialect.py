@@ -122,6 +122,11 @@ class Dialect:
     key_chat_type_by_place: bool  # the kind of chat is read from its place in the key; else from any segment
     cron_run_open_ended: bool  # a run of a cron job may be followed by further segments
 
+    @property
+    def key_reading(self) -> tuple[str, bool]:
+        """What tells apart how session keys are read: two dialects with the same read them alike, mixed ones too."""
+        return self.release, self.key_case_ignored
+
 
 # the labels of both releases; the older one has no labels of its own
 _SECTION_LABELS: Final = {

@@ -12,11 +12,10 @@ from functools import cached_property
 from typing import TypeAlias
 
 from apps.firewall.engine.columns import Numbered, numbers_of
-from apps.firewall.engine.contexts import Classes, Conversation, Model, Naming, SenderClass, classes_of
+from apps.firewall.engine.contexts import Classes, Compared, Conversation, Model, Naming, SenderClass, classes_of
 from apps.firewall.engine.diff_boxes import Box, Frame, conversations_of, senders_of
 from apps.firewall.engine.diff_places import Where
 from apps.firewall.engine.diff_sides import Flavors, Kind, Pairs, Sides, Who
-from apps.firewall.engine.snapshot import Snapshot
 
 Tools: TypeAlias = tuple[str, ...]
 Spoken: TypeAlias = tuple[int, int, int]
@@ -119,10 +118,14 @@ class SnapshotDiff:
         return not self.changes
 
 
-def diff_snapshots(old: Snapshot, new: Snapshot) -> SnapshotDiff:
-    """Compare two snapshots over all classes of contexts."""
+def diff_snapshots(old: Compared, new: Compared, *, classes: Classes | None = None) -> SnapshotDiff:
+    """Compare two snapshots over all classes of contexts.
+
+    Args:
+        classes: those to compare over, where they are known to cover both; else those of the two.
+    """
     naming = Naming()
-    classes = classes_of(old, new, naming=naming)
+    classes = classes or classes_of(old, new, naming=naming)
     sides = Sides(old.engine, new.engine, classes, naming)
     frame = Frame(sides)
     alike: dict[frozenset[Box], list[tuple[bool, str]]] = defaultdict(list)

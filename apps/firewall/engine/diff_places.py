@@ -68,11 +68,11 @@ class Places:
         return channel if channel in self._special or not channel else ANY_OTHER
 
     def _read(self) -> None:
-        dialects = {engine.dialect.release: engine.dialect for engine in self._engines}
+        dialects = {engine.dialect.key_reading: engine.dialect for engine in self._engines}
         channels: dict[str, list[int]] = defaultdict(list)
         for number, conversation in enumerate(self.conversations):
             context = context_of(ContextClass(ANY_OTHER, _ANY_MODEL, conversation, ANYBODY, None, False, 0))
-            sessions = {release: session_of(dialect, context) for release, dialect in dialects.items()}
+            sessions = {reading: session_of(dialect, context) for reading, dialect in dialects.items()}
             old, new = self._chains(context, sessions)
             self.chains.append((old, new))
             channels[self.channel(conversation.channel)].append(number)
@@ -83,10 +83,10 @@ class Places:
         for channel, numbers in channels.items():
             self.channels[channel] = mask_of_numbers(numbers, everywhere)
 
-    def _chains(self, context: CallContext, sessions: Mapping[str, Session]) -> tuple[Chains, Chains]:
+    def _chains(self, context: CallContext, sessions: Mapping[tuple[str, bool], Session]) -> tuple[Chains, Chains]:
         before, after = self._engines
-        old = chains_of(before, context, sessions[before.dialect.release])
-        return old, old if after is before else chains_of(after, context, sessions[after.dialect.release])
+        old = chains_of(before, context, sessions[before.dialect.key_reading])
+        return old, old if after is before else chains_of(after, context, sessions[after.dialect.key_reading])
 
     def _read_voices(self, number: int, conversation: Conversation, old: Chains, new: Chains) -> None:
         here: dict[SenderClass, None] = {}

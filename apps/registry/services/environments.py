@@ -4,6 +4,9 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
+from apps.accounts.access import actor_of
+from apps.audit.drafts import EntryDraft, EntryKind
+from apps.audit.services import entry_record
 from apps.events.notices import announce
 from apps.firewall.engine.dialect import DEFAULT_RELEASE, dialect_named
 from apps.registry.errors import RegistryError
@@ -50,15 +53,26 @@ def environment_default() -> Environment:
 def environment_set_dialect(environment: Environment, *, dialect: str, by: By = None) -> Environment:
     """Speak another release: its catalogue is filled in, core tools it does not know are unregistered.
 
+    What is live speaks its own release until the next publication.
+
     Raises:
         PermissionDeniedError, UnknownDialectError.
+        ToolInvalidError: the release brings a tool whose name is taken.
     """
     dialect_named(dialect)
     with change(by):
         environment = Environment.objects.select_for_update().get(pk=environment.pk)
         if environment.dialect != dialect:
-            environment.dialect = dialect
+            before, environment.dialect = environment.dialect, dialect
             environment.save(update_fields=["dialect"])
             registry_fill(environment)
             announce("environment.changed", id=environment.pk, environment=environment.slug)
+            _tell_dialect(environment, before, by)
     return environment
+
+
+def _tell_dialect(environment: Environment, before: str, by: By) -> None:
+    told = {"action": "update", "kind": "environment", "fields": {"dialect": environment.dialect}, "before": before}
+    entry_record(
+        EntryDraft(kind=EntryKind.POLICY_CHANGE, actor=actor_of(by), environment=environment.slug, changes=told)
+    )

@@ -1,6 +1,6 @@
 """Whole lists of tools: what the core catalogue, a plugin, a server or a client brings at once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,33 +100,63 @@ def list_save(
         ToolInvalidError: names that others have.
     """
     Environment.objects.select_for_update(no_key=True).get(pk=environment.pk)  # no name is given twice at once
-    everything = {tool.name.lower(): tool for tool in Tool.objects.select_for_update().filter(environment=environment)}
+    tools = Tool.objects.select_for_update().filter(environment=environment)
+    plan = list_plan(environment, definitions, origin, tools=tools, state=state, executors=executors)
+    updated = [tool.name for tool, fields in plan.known if write_fields(tool, fields)]
+    Tool.objects.bulk_create(plan.new)
+    for tool in plan.gone:
+        write_fields(tool, {"state": ToolState.UNREGISTERED, "state_reason": GONE})
+    return ImportOutcome(
+        tuple(tool.name for tool in plan.new), tuple(updated), tuple(sorted(tool.name for tool in plan.gone))
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ListPlan:
+    """What a list would do: the tools that come, the known ones with their fields, those that it does not name."""
+
+    new: list[Tool]
+    known: list[tuple[Tool, dict[str, Any]]]
+    gone: list[Tool]
+
+
+def list_plan(
+    environment: Environment,
+    definitions: Sequence[Definition],
+    origin: Origin,
+    *,
+    tools: Iterable[Tool],
+    state: str,
+    executors: Mapping[str, ToolExecutor | None] = NO_EXECUTORS,
+) -> ListPlan:
+    """Hold a list against the tools that are there; nothing is written.
+
+    Raises:
+        ToolInvalidError: names that others have.
+    """
+    everything = {tool.name.lower(): tool for tool in tools}
     ours = origin.columns
     known = {name: tool for name, tool in everything.items() if all(getattr(tool, k) == v for k, v in ours.items())}
     is_core = origin.source == ToolSource.CORE
     _check_names(environment, definitions, taken=everything.keys() - known.keys(), is_core=is_core)
     # Core tools keep the order of the catalogue; what others bring follows, in the order it came.
     start = 0 if is_core else max((tool.position for tool in everything.values()), default=-1) + 1
-    new, updated = [], []
+    plan = ListPlan([], [], [])
     for offset, definition in enumerate(definitions):
         tool = known.pop(definition.name.lower(), None)
         fields = row_fields(definition, executors.get(definition.name), plugin=origin.plugin)
         if tool is not None and tool.digest == fields["digest"]:
             fields = {}  # what people have changed of the same definition stays
         if tool is None:
-            new.append(Tool(environment=environment, state=state, position=start + offset, **ours, **fields))
+            plan.new.append(Tool(environment=environment, state=state, position=start + offset, **ours, **fields))
             continue
         if is_core:
             fields["position"] = offset
         if tool.state == ToolState.UNREGISTERED:
             fields |= {"state": state, "state_reason": ""}
-        if write_fields(tool, fields):
-            updated.append(definition.name)
-    Tool.objects.bulk_create(new)
-    removed = [tool for tool in known.values() if tool.state != ToolState.UNREGISTERED]
-    for tool in removed:
-        write_fields(tool, {"state": ToolState.UNREGISTERED, "state_reason": GONE})
-    return ImportOutcome(tuple(tool.name for tool in new), tuple(updated), tuple(sorted(tool.name for tool in removed)))
+        plan.known.append((tool, fields))
+    plan.gone.extend(tool for tool in known.values() if tool.state != ToolState.UNREGISTERED)
+    return plan
 
 
 def row_fields(definition: Definition, executor: ToolExecutor | None, *, plugin: str = "") -> dict[str, Any]:
