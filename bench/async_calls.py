@@ -107,8 +107,8 @@ def _sleeping(seconds: str) -> list[str]:
 def _publish(made: Installation) -> None:
     document = made.folder / "openclaw.json"
     document.write_text(DOCUMENT)
-    made.run("manage.py", "policy_import", str(document))
-    made.run("manage.py", "policy_publish", "--message", "bench")
+    made.run("manage.py", "policy", "import", str(document))
+    made.run("manage.py", "policy", "publish", "--message", "bench")
 
 
 def _bearer(made: Installation) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any, Final
 from uuid import UUID
@@ -70,11 +70,15 @@ def policy_tests_run(environment: Environment, snapshot: Snapshot, *, with_recor
     Args:
         with_records: say which records of the draft decided how many of them, too.
     """
-    tests = list(policy_tests(environment))
+    run = tests_run(snapshot, list(policy_tests(environment)), with_places=with_records)
+    records = records_covered(environment, [case.result for case in run.cases]) if with_records else ()
+    return replace(run, records=records)
+
+
+def tests_run(snapshot: Snapshot, tests: Sequence[PolicyTest], *, with_places: bool = False) -> ProofRun:
+    """Ask a snapshot those of some policy tests that are switched on; they need not be stored."""
     enabled = [test for test in tests if test.is_enabled]
-    cases = tested(snapshot, enabled, with_places=with_records)
-    records = records_covered(environment, [case.result for case in cases]) if with_records else ()
-    return ProofRun(snapshot.digest, cases, len(tests) - len(enabled), records)
+    return ProofRun(snapshot.digest, tested(snapshot, enabled, with_places=with_places), len(tests) - len(enabled))
 
 
 def policy_tests_known(environment: Environment, snapshot: Snapshot) -> ProofRun:

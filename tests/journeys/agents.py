@@ -17,8 +17,8 @@ def every_command_waits(installation: Installation) -> None:
     policy, approvals = installation.var / "openclaw.json", installation.var / "approvals.json"
     policy.write_text(json.dumps(POLICY))
     approvals.write_text(json.dumps(APPROVALS))
-    installation.manage("policy_import", str(policy), "--approvals", str(approvals))
-    installation.manage("policy_publish", "-m", "every command waits")
+    installation.manage("policy", "import", str(policy), "--approvals", str(approvals))
+    installation.manage("policy", "publish", "-m", "every command waits")
     _never_paused(installation)
 
 

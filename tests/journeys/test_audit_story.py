@@ -22,8 +22,10 @@ INTACT, FORGED = 0, 1
 @pytest.fixture(scope="module")
 def recorded(installation: Installation) -> Installation:
     """A published policy, and one call whose result holds a word that nothing else does."""
-    installation.manage("policy_import", str(DEMO / "openclaw.json"), "--approvals", str(DEMO / "exec-approvals.json"))
-    installation.manage("policy_publish", "-m", "the sample")
+    installation.manage(
+        "policy", "import", str(DEMO / "openclaw.json"), "--approvals", str(DEMO / "exec-approvals.json")
+    )
+    installation.manage("policy", "publish", "-m", "the sample")
     secret = installation.token("calls_make", "audit_read")
     for tool, params in (
         ("write", {"path": "notes.txt", "content": f"the windmill turned {WORD}\n"}),

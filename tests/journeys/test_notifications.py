@@ -27,8 +27,10 @@ SUBSCRIBES = """([point, secret]) => {
 
 @pytest.fixture(scope="module")
 def published(installation: Installation) -> Installation:
-    installation.manage("policy_import", str(DEMO / "openclaw.json"), "--approvals", str(DEMO / "exec-approvals.json"))
-    installation.manage("policy_publish", "-m", "the sample")
+    installation.manage(
+        "policy", "import", str(DEMO / "openclaw.json"), "--approvals", str(DEMO / "exec-approvals.json")
+    )
+    installation.manage("policy", "publish", "-m", "the sample")
     return installation
 
 

@@ -45,8 +45,10 @@ RUNTIME_PAGES = (
 
 @pytest.fixture(scope="module")
 def published(installation: Installation) -> Installation:
-    installation.manage("policy_import", str(DEMO / "openclaw.json"), "--approvals", str(DEMO / "exec-approvals.json"))
-    installation.manage("policy_publish", "-m", "the sample")
+    installation.manage(
+        "policy", "import", str(DEMO / "openclaw.json"), "--approvals", str(DEMO / "exec-approvals.json")
+    )
+    installation.manage("policy", "publish", "-m", "the sample")
     return installation
 
 

@@ -70,12 +70,13 @@ def server(installation: Installation) -> Installation:  # noqa: F811
     for name, document in (("openclaw.json", POLICY), ("approvals.json", ALLOWED)):
         (installation.var / name).write_text(json.dumps(document))
     installation.manage(
-        "policy_import",
+        "policy",
+        "import",
         str(installation.var / "openclaw.json"),
         "--approvals",
         str(installation.var / "approvals.json"),
     )
-    installation.manage("policy_publish", "-m", "for the gateway")
+    installation.manage("policy", "publish", "-m", "for the gateway")
     return installation
 
 

@@ -322,8 +322,8 @@ def faulty_store() -> Iterator[FaultyStore]:
         }
         made = FaultyStore(folder, postgres, proxy, addresses.owner_url, environment, has_small_disk)
         made.manage("manage.py", "prepare_database")
-        made.manage("manage.py", "policy_import", "-", given=POLICY)
-        made.manage("manage.py", "policy_publish", "--message", "the beginning")
+        made.manage("manage.py", "policy", "import", "-", given=POLICY)
+        made.manage("manage.py", "policy", "publish", "--message", "the beginning")
         token = made.manage("manage.py", "create_token", "--name", "faults", "--scopes", "calls_make")
         made.secret = token.strip().splitlines()[-1]
         yield made

@@ -110,7 +110,7 @@ def test_it_is_migrated_with_its_tools_and_goes_on(migrated: Installation) -> No
     assert migrated.run("-c", DECIDES).splitlines()[0] == SNAPSHOT
     assert migrated.run("-c", DECIDES).splitlines()[1].endswith("True False")
     assert migrated.run("manage.py", "makemigrations", "--check", "--dry-run").strip() == "No changes detected"
-    published = migrated.run("manage.py", "policy_publish", "--message", "as before")
+    published = migrated.run("manage.py", "policy", "publish", "--message", "as before")
     assert published
     # What the earlier version recorded still verifies beside what this one does.
     assert migrated.run("-c", VERIFIES).strip() == "[1, 2] True"

@@ -23,15 +23,15 @@ def run(*words: str) -> tuple[str, str]:
 
 
 def test_import_export_lint_and_publish_go_together(environment: Any, tmp_path: Path) -> None:
-    out, err = run("policy_import", str(SAMPLE))
+    out, err = run("policy", "import", str(SAMPLE))
     assert out.startswith("imported into `production`:") and "gateway: kept as it is" in err
     target = tmp_path / "out.json"
-    run("policy_export", "--output", str(target))
+    run("policy", "export", "--output", str(target))
     assert stat.S_IMODE(target.stat().st_mode) == 0o600
     assert json.loads(target.read_text())["gateway"]["auth"]["token"] == "test-gateway-token"
-    assert "test-gateway-token" not in run("policy_export", "--masked")[0]
-    assert "[old_name]" in run("policy_lint")[0]
-    assert run("policy_publish", "-m", "from the command line")[0].startswith("published v1")
+    assert "test-gateway-token" not in run("policy", "export", "--masked")[0]
+    assert "[old_name]" in run("policy", "lint")[0]
+    assert run("policy", "publish", "-m", "from the command line")[0].startswith("published v1")
     live = live_publication(environment)
     assert live is not None and live.actor == "system"
 
@@ -41,7 +41,7 @@ def test_a_bad_file_fails_with_one_line_per_mistake(environment: Any, tmp_path: 
     bad.write_text('{ tools: { deny: "exec", profile: "codng" } }')
     err = io.StringIO()
     with pytest.raises(CommandError, match="mistakes"):
-        call_command("policy_import", str(bad), stderr=err)
+        call_command("policy", "import", str(bad), stderr=err)
     assert [line.partition(":")[0] for line in err.getvalue().splitlines()] == ["tools.deny", "tools.profile"]
 
 
@@ -51,39 +51,45 @@ def test_a_bad_guards_file_names_every_mistake_and_changes_nothing(
 ) -> None:
     file = tmp_path / "guards.json"
     file.write_text('{"permissionGrants": {"reads": {"permissions": ["db:read"], "agent": "main"}}}')
-    assert "1 created" in run("policy_import", "--guards", str(file))[0]
-    before = run("policy_export", "--guards")[0]
+    assert "1 created" in run("policy", "import", "--guards", str(file))[0]
+    before = run("policy", "export", "--guards")[0]
     file.write_text('{"permissionGrants": {"a": {"agnt": "b"}}, "contentFilters": {"c": {"pattern": "("}}, "more": {}}')
 
     err = io.StringIO()
     with pytest.raises(CommandError, match="mistakes"):
-        call_command("policy_import", "--guards", str(file), *more, stderr=err)
+        call_command("policy", "import", "--guards", str(file), *more, stderr=err)
 
     places = [line.partition(": ")[0] for line in err.getvalue().splitlines()]
     assert places == ["guards:permissionGrants.a.agnt", "guards:contentFilters.c.pattern", "guards:more"]
-    assert run("policy_export", "--guards")[0] == before
+    assert run("policy", "export", "--guards")[0] == before
 
 
 def test_a_check_imports_nothing(environment: Any) -> None:
-    run("policy_import", str(SAMPLE), "--check")
+    run("policy", "import", str(SAMPLE), "--check")
     with pytest.raises(CommandError):
-        run("policy_lint")
+        run("policy", "lint")
 
 
 def test_a_stale_publication_fails(environment: Any) -> None:
-    run("policy_import", str(SAMPLE))
+    run("policy", "import", str(SAMPLE))
     with pytest.raises(CommandError, match="in the meantime"):
-        run("policy_publish", "-m", "x", "--expected-live", "0" * 64)
+        run("policy", "publish", "-m", "x", "--expected-live", "0" * 64)
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("policy_import", "/no/such/file"), "cannot read"),
-        (("policy_import",), "name a file"),
-        (("policy_export", "--approvals"), "no exec approvals"),
-        (("policy_lint", "--environment", "nowhere"), "no environment"),
-        (("policy_publish", "-m", " "), "cannot be published"),
+        (("policy", "import", "/no/such/file"), "cannot read"),
+        (
+            (
+                "policy",
+                "import",
+            ),
+            "name a file",
+        ),
+        (("policy", "export", "--approvals"), "no exec approvals"),
+        (("policy", "lint", "--environment", "nowhere"), "no environment"),
+        (("policy", "publish", "-m", " "), "cannot be published"),
     ],
 )
 def test_a_command_says_what_is_wrong(environment: Any, words: tuple[str, ...], message: str) -> None:
@@ -92,14 +98,14 @@ def test_a_command_says_what_is_wrong(environment: Any, words: tuple[str, ...], 
 
 
 def test_an_upgrade_is_told_and_made_only_when_asked(environment: Any) -> None:
-    run("policy_import", str(SAMPLE))
-    told, _ = run("policy_upgrade")
+    run("policy", "import", str(SAMPLE))
+    told, _ = run("policy", "upgrade")
     assert "2026.9 -> 2026.2" in told
     assert "  catalogue: " in told
     environment.refresh_from_db()
     assert environment.dialect == "2026.9"
 
-    assert "speaks 2026.2" in run("policy_upgrade", "--to", "2026.2", "--apply")[0]
+    assert "speaks 2026.2" in run("policy", "upgrade", "--to", "2026.2", "--apply")[0]
 
     environment.refresh_from_db()
     assert environment.dialect == "2026.2"

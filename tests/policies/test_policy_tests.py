@@ -294,5 +294,5 @@ def test_no_program_publishes_it(failing: Environment, token: Any) -> None:
 def test_no_command_publishes_it(failing: Environment) -> None:
     live = live_of(failing)
     with pytest.raises(CommandError, match="cannot be published"):
-        call_command("policy_publish", "-m", "x")
+        call_command("policy", "publish", "-m", "x")
     assert live_of(failing).pk == live.pk

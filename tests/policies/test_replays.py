@@ -221,11 +221,11 @@ def test_every_door_obeys_where_the_environment_insists(environment: Any, live: 
     deny(environment, "read")
     replay_require(environment, is_required=True, by=None)
     with pytest.raises(CommandError, match="cannot be published"):
-        call_command("policy_publish", "-m", "no reading", stderr=io.StringIO())
+        call_command("policy", "publish", "-m", "no reading", stderr=io.StringIO())
     told = Entry.objects.filter(kind="policy_change", changes__kind="replay_rule").count()
     assert told == 1
     replay_require(environment, is_required=False, by=None)
-    call_command("policy_publish", "-m", "no reading", stdout=io.StringIO())
+    call_command("policy", "publish", "-m", "no reading", stdout=io.StringIO())
     assert live_snapshot(environment) != live
 
 
@@ -234,7 +234,7 @@ def test_every_door_obeys_where_the_environment_insists(environment: Any, live: 
 
 def command(*words: str) -> str:
     out = io.StringIO()
-    call_command("policy_replay", *words, stdout=out, stderr=io.StringIO())
+    call_command("policy", "replay", *words, stdout=out, stderr=io.StringIO())
     return out.getvalue()
 
 

@@ -55,7 +55,7 @@ def parse_guards(tree: dict[str, Any], findings: Findings) -> list[Row]:
             findings.error((name,), "unknown_key", _("is not part of this document") + did_you_mean(name, models))
         elif mapping(entries, (name,), findings):
             for position, (key, entry) in enumerate(entries.items()):
-                row = _row(model, key, entry, (name, key), findings)
+                row = entry_row(model, MEMBERS[model], key, entry, (name, key), findings)
                 if row is not None:
                     row.values["position"] = position
                     rows.append(row)
@@ -67,10 +67,16 @@ def _written(record: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value not in ("", False, [], {})}
 
 
-def _row(model: type[PolicyRecord], key: str, entry: Any, path: Path, findings: Findings) -> Row | None:
+def entry_row(
+    model: type[PolicyRecord], known: Mapping[str, Shape], key: str, entry: Any, path: Path, findings: Findings
+) -> Row | None:
+    """Read an entry whose members have the names of its record's fields; None where it has mistakes.
+
+    Args:
+        known: the members that it may have, with their shapes.
+    """
     if not mapping(entry, path, findings):
         return None
-    known = MEMBERS[model]
     for name in entry:
         if name not in known:
             message = _("is not part of this document") + did_you_mean(name, known)

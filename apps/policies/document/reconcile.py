@@ -19,6 +19,7 @@ from apps.policies.models import (
     ExecSettings,
     GlobalPolicy,
     PermissionGrant,
+    Profile,
     ProviderPolicy,
     SenderRule,
 )
@@ -37,6 +38,7 @@ DOCUMENT_MODELS: tuple[type[PolicyRecord], ...] = (
 )
 APPROVALS_MODELS: tuple[type[PolicyRecord], ...] = (ExecApprovals, ExecApprovalsAgent, AllowlistEntry)
 NATURAL: dict[type[PolicyRecord], tuple[str, ...]] = {
+    Profile: ("key",),
     GlobalPolicy: (),
     Agent: ("key",),
     ProviderPolicy: ("agent", "key"),

@@ -4,6 +4,7 @@ from apps.policies.services.channels import group_place
 from apps.policies.services.demo import demo_import
 from apps.policies.services.documents import ImportReport, document_check, document_import, draft_discard
 from apps.policies.services.edits import draft_edit
+from apps.policies.services.files import FilesPreview, FilesReport, files_apply, files_preview
 from apps.policies.services.policy_tests import policy_test_create, policy_test_delete, policy_test_save
 from apps.policies.services.publishing import publish, rollback
 from apps.policies.services.records import (
@@ -28,6 +29,8 @@ from apps.policies.services.records import (
 from apps.policies.services.undoing import change_undo
 
 __all__ = [
+    "FilesPreview",
+    "FilesReport",
     "ImportReport",
     "account_create",
     "agent_create",
@@ -44,6 +47,8 @@ __all__ = [
     "draft_edit",
     "draft_start",
     "exec_settings_create",
+    "files_apply",
+    "files_preview",
     "group_create",
     "group_place",
     "kept_update",

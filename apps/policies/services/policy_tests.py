@@ -1,6 +1,6 @@
 """What people change about policy tests. Each change holds the draft: a publication knows which cases it answered."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Any, Final
 
@@ -74,6 +74,33 @@ def policy_test_delete(test: PolicyTest, *, by: By, expected_version: int | None
         check_version(test, expected_version, {})
         _tell(test, by, "delete", {})
         test.delete()
+
+
+def policy_tests_reconcile(environment: Environment, wanted: Sequence[PolicyTest], *, by: By) -> dict[str, list[str]]:
+    """Make the policy tests of an environment those that files hold, in the current transaction; nothing is recorded.
+
+    Args:
+        wanted: not stored, each valid by itself.
+    Returns:
+        The names of those that were `created`, `changed`, `deleted`.
+    Raises:
+        PolicyTestInvalidError: there are too many.
+    """
+    if len(wanted) > TESTS_MOST:
+        raise _wrong("", _("an environment keeps at most %(most)s policy tests") % {"most": TESTS_MOST})
+    stored = {test.name: test for test in PolicyTest.objects.filter(environment=environment)}
+    told: dict[str, list[str]] = {"created": [], "changed": [], "deleted": []}
+    for name in sorted(stored.keys() - {test.name for test in wanted}):
+        stored.pop(name).delete()
+        told["deleted"].append(name)
+    for test in wanted:
+        known, fields = stored.get(test.name), _masked({name: getattr(test, name) for name in FIELDS})
+        if known is None:
+            PolicyTest(environment=environment, made_by=actor_of(by), **fields).save(force_insert=True)
+            told["created"].append(test.name)
+        elif write_fields(known, fields):
+            told["changed"].append(test.name)
+    return told
 
 
 def _locked(test: PolicyTest) -> PolicyTest:

@@ -1,4 +1,4 @@
-"""Preview what another release of OpenClaw changes for an environment, and speak it."""
+"""`policy upgrade`: preview what another release of OpenClaw changes for an environment, and speak it."""
 
 from typing import Any
 
@@ -8,21 +8,22 @@ from apps.firewall.engine.blast import contexts_by_agent
 from apps.firewall.engine.dialect import DIALECTS
 from apps.firewall.engine.diff import SnapshotDiff
 from apps.firewall.engine.snapshot import SnapshotError
-from apps.policies.management.policy_command import PolicyCommand
+from apps.policies.management.policy_command import Subcommand
 from apps.policies.upgrading import draft_upgrade, releases_beside
 from apps.registry.errors import RegistryError
 from apps.registry.services import environment_set_dialect
 
 
-class Command(PolicyCommand):
+class Upgrade(Subcommand):
     help = "Say what another release changes, cause by cause; with --apply the draft speaks it from then on."
 
-    def add_arguments(self, parser: CommandParser) -> None:
+    @classmethod
+    def add_arguments(cls, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("--to", choices=list(DIALECTS), help="the release; the other one by default")
         parser.add_argument("--apply", action="store_true", help="have the draft speak it; nothing live changes")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def run(self, options: dict[str, Any]) -> None:
         environment = self.environment(options)
         release = options["to"] or releases_beside(environment)[0]
         try:

@@ -1,4 +1,4 @@
-"""Replay past calls against the draft of an environment."""
+"""`policy replay`: past calls held against the draft of an environment."""
 
 import json
 from typing import Any
@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from apps.firewall.engine.snapshot import Snapshot, SnapshotError
 from apps.policies.errors import PolicyError
-from apps.policies.management.policy_command import PolicyCommand
+from apps.policies.management.policy_command import Subcommand
 from apps.policies.models import Replay
 from apps.policies.replays.asking import replay_request
 from apps.policies.replays.running import replay_run
@@ -19,17 +19,18 @@ TURN_S = 1.0
 FLIPS = ("blocked", "allowed", "asked", "unasked")
 
 
-class Command(PolicyCommand):
+class Replaying(Subcommand):
     help = "Hold the calls of the last days against the draft: what would have been decided otherwise."
 
-    def add_arguments(self, parser: CommandParser) -> None:
+    @classmethod
+    def add_arguments(cls, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("--days", type=int, default=7, help="how many days back; 7 by default")
         parser.add_argument("--live", action="store_true", help="replay what is live, which must flip nothing")
         parser.add_argument("--fail-on-flips", action="store_true", help="fail when any call would change")
         parser.add_argument("--json", action="store_true", help="write figures and groups as JSON")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def run(self, options: dict[str, Any]) -> None:
         environment = self.environment(options)
         snapshot = self._snapshot(environment, is_live=options["live"])
         try:

@@ -1,0 +1,122 @@
+"""What documents say: the rows that they wish for, with what is wrong in them, and the draft made equal to those."""
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from apps.policies.document.approvals import parse_approvals
+from apps.policies.document.current import to_current
+from apps.policies.document.findings import Diagnostic, Findings, Path
+from apps.policies.document.guards import GUARD_MODELS, parse_guards
+from apps.policies.document.parsing import Parser, kept_places
+from apps.policies.document.profiles import parse_profiles
+from apps.policies.document.reconcile import APPROVALS_MODELS, DOCUMENT_MODELS, Reconciler
+from apps.policies.document.rows import Row
+from apps.policies.document.secrets import refuse_envelopes, seal_secrets, sealed_places
+from apps.policies.document.writing import write_approvals_tree, write_tree
+from apps.policies.errors import DocumentInvalidError
+from apps.policies.models import Profile
+from apps.registry.models import Environment
+
+Text = str | bytes
+Read = Callable[[Findings], dict[str, Any] | None]
+
+
+@dataclass(slots=True)
+class Wanted:
+    """The rows of one kind of document, and the models that they replace."""
+
+    rows: list[Row]
+    models: tuple[Any, ...]
+    findings: Findings
+
+
+def wanted_document(
+    environment: Environment, read: Read, *, profiles: Collection[str], is_ours: bool = False
+) -> Wanted:
+    """Read `openclaw.json`.
+
+    Args:
+        profiles: of our own, which it may name.
+        is_ours: written by ourselves, so that sealed secrets in it are the stored ones.
+    """
+    findings = Findings()
+    tree = read(findings)
+    rows: list[Row] = []
+    if tree is not None:
+        if not is_ours:
+            refuse_envelopes(tree, findings)
+        to_current(tree, environment.dialect, findings)
+        rows = Parser(environment.dialect, findings, frozenset(profiles)).parse(tree)
+        _finish(rows, write_tree(environment), findings)
+    return Wanted(rows, DOCUMENT_MODELS, findings)
+
+
+def wanted_approvals(environment: Environment, read: Read, *, is_ours: bool = False) -> Wanted:
+    """Read the exec approvals document."""
+    findings = Findings(prefix="approvals:")
+    tree = read(findings)
+    rows: list[Row] = []
+    if tree is not None:
+        if not is_ours:
+            refuse_envelopes(tree, findings)
+        rows = parse_approvals(tree, findings)
+        _finish(rows, write_approvals_tree(environment), findings)
+    return Wanted(rows, APPROVALS_MODELS, findings)
+
+
+def wanted_guards(read: Read) -> Wanted:
+    """Read the document of grants and content filters."""
+    findings = Findings(prefix="guards:")
+    tree = read(findings)
+    return Wanted([] if tree is None else parse_guards(tree, findings), GUARD_MODELS, findings)
+
+
+def wanted_profiles(environment: Environment, read: Read) -> Wanted:
+    """Read the document of the environment's own profiles."""
+    findings = Findings(prefix="profiles:")
+    tree = read(findings)
+    return Wanted([] if tree is None else parse_profiles(tree, environment.dialect, findings), (Profile,), findings)
+
+
+def diagnostics_of(wanted: Iterable[Wanted], message: str) -> list[Diagnostic]:
+    """List the remarks about documents.
+
+    Raises:
+        DocumentInvalidError: `message`, with every mistake, where there is one.
+    """
+    diagnostics = [item for part in wanted for item in part.findings.items]
+    mistakes = [item for item in diagnostics if item.severity == "error"]
+    if mistakes:
+        raise DocumentInvalidError(message, [item.as_detail() for item in mistakes])
+    return diagnostics
+
+
+def draft_reconcile(environment: Environment, wanted: Iterable[Wanted]) -> tuple[dict[str, int], dict[str, int]]:
+    """Make the draft equal to what documents say, in the current transaction.
+
+    Returns:
+        How many records were `created`, `changed`, `deleted`, `unchanged`; and how many there are now, by model.
+    """
+    counts: dict[str, int] = {"created": 0, "changed": 0, "deleted": 0, "unchanged": 0}
+    records: dict[str, int] = {}
+    for part in wanted:
+        for name, count in Reconciler(environment, part.models).run(part.rows).items():
+            counts[name] += count
+        for row in part.rows:
+            records[row.model._meta.model_name or ""] = records.get(row.model._meta.model_name or "", 0) + 1
+    return counts, records
+
+
+def _finish(rows: list[Row], present: dict[str, Any] | None, findings: Findings) -> None:
+    """Seal what the rows keep, and name it."""
+    if any(findings.errors()):
+        return
+    known: dict[Path, Any] = dict(sealed_places(present))
+    for row in rows:
+        if row.values["extra"]:
+            for place in kept_places(row):
+                findings.info(place, "kept_verbatim", _("kept as it is, not part of the tool policy"))
+            row.values["extra"] = seal_secrets(row.values["extra"], row.path, known, findings)

@@ -1,0 +1,38 @@
+"""`manage.py policy`: the policy of an environment at the command line, and as files of a repository."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from apps.policies.management.policy_command import Subcommand
+from apps.policies.management.subcommands.applying import Apply, Diff
+from apps.policies.management.subcommands.documents import Export, Import
+from apps.policies.management.subcommands.releasing import Lint, Publish
+from apps.policies.management.subcommands.replaying import Replaying
+from apps.policies.management.subcommands.testing import Test
+from apps.policies.management.subcommands.upgrading import Upgrade
+
+KINDS: Final[Mapping[str, type[Subcommand]]] = {
+    "import": Import,
+    "export": Export,
+    "diff": Diff,
+    "apply": Apply,
+    "lint": Lint,
+    "test": Test,
+    "replay": Replaying,
+    "upgrade": Upgrade,
+    "publish": Publish,
+}
+
+
+class Command(BaseCommand):
+    help = "The policy of an environment: documents in and out, files of a repository, findings, tests, replays."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        kinds = parser.add_subparsers(dest="subcommand", required=True, metavar="SUBCOMMAND")
+        for name, kind in KINDS.items():
+            kind.add_arguments(kinds.add_parser(name, help=kind.help, description=kind.help))
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        KINDS[options["subcommand"]](self).run(options)

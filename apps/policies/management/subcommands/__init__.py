@@ -1,0 +1,1 @@
+"""The subcommands of `manage.py policy`, one a module. Rules live in services."""

@@ -1,0 +1,139 @@
+"""Files of a repository become the draft and the policy tests, whole or not at all; or only say what they would."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from apps.accounts.access import actor_of
+from apps.audit.drafts import EntryDraft, EntryKind
+from apps.audit.services import entry_record
+from apps.events.notices import announce
+from apps.policies.actors import By, logged_as
+from apps.policies.compiler import compile_draft
+from apps.policies.document.findings import Diagnostic, Findings
+from apps.policies.document.incoming import (
+    Text,
+    Wanted,
+    diagnostics_of,
+    draft_reconcile,
+    wanted_approvals,
+    wanted_document,
+    wanted_guards,
+    wanted_profiles,
+)
+from apps.policies.document.policy_tests import parse_tests
+from apps.policies.document.reading import read_tree
+from apps.policies.files import APPROVALS, DOCUMENT, FILES, GUARDS, PROFILES, TESTS, draft_trees, files_text
+from apps.policies.locks import draft_lock
+from apps.policies.models import PolicyTest
+from apps.policies.profiles import own_profiles
+from apps.policies.proving import ProofRun, policy_tests_run
+from apps.policies.services.policy_tests import policy_tests_reconcile
+from apps.registry.models import Environment
+from apps.registry.services.changing import change
+
+REASON = "apply"
+
+
+@dataclass(frozen=True, slots=True)
+class FilesReport:
+    """What files did, or would do.
+
+    Attributes:
+        counts: how many records are `created`, `changed`, `deleted`, `unchanged`.
+        tests: names of the policy tests that are `created`, `changed`, `deleted`.
+        is_changed: draft or policy tests are not what they were.
+    """
+
+    counts: Mapping[str, int]
+    tests: Mapping[str, list[str]]
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    records: Mapping[str, int] = field(default_factory=dict)
+    is_changed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class FilesPreview:
+    """What an apply would do; `before` and `after` are the files of the environment, secrets as notes.
+
+    `run` is of the policy tests that there would be, against the draft that there would be, where that was asked.
+    """
+
+    report: FilesReport
+    before: Mapping[str, str]
+    after: Mapping[str, str]
+    run: ProofRun | None = None
+
+
+def files_apply(environment: Environment, files: Mapping[str, Text], *, by: By) -> FilesReport:
+    """Make files the draft and the policy tests of an environment. Files that change nothing leave no trace.
+
+    Args:
+        files: text by name, of `apps.policies.files.FILES`; what an absent one describes stays untouched.
+    Raises:
+        DocumentInvalidError: every mistake with its file and path; nothing has changed.
+        PermissionDeniedError, PolicyTestInvalidError.
+    """
+    with change(by), transaction.atomic():
+        environment = draft_lock(environment)
+        before = draft_trees(environment)
+        report = _reconciled(environment, files, by=by)
+        if draft_trees(environment) == before:
+            transaction.set_rollback(True)
+            return FilesReport({}, {}, report.diagnostics, is_changed=False)
+        announce("draft.changed", id=environment.pk, environment=environment.slug)
+        told = {"reason": REASON, "counts": report.counts, "records": report.records, "tests": report.tests}
+        entry_record(EntryDraft(kind=EntryKind.IMPORT, actor=actor_of(by), environment=environment.slug, changes=told))
+    return report
+
+
+def files_preview(environment: Environment, files: Mapping[str, Text], *, with_tests: bool = False) -> FilesPreview:
+    """Say what `files_apply` would do, and do none of it.
+
+    Args:
+        with_tests: run the policy tests that there would be, too.
+    Raises:
+        DocumentInvalidError: every mistake with its file and path.
+        PolicyTestInvalidError, SnapshotError.
+    """
+    with transaction.atomic():
+        environment = draft_lock(environment)
+        before = draft_trees(environment)
+        report = _reconciled(environment, files, by=None)
+        after = draft_trees(environment)
+        run = policy_tests_run(environment, compile_draft(environment)) if with_tests else None
+        transaction.set_rollback(True)
+    shown = FilesReport(report.counts, report.tests, report.diagnostics, report.records, is_changed=after != before)
+    return FilesPreview(shown, files_text(before, secrets="notes"), files_text(after, secrets="notes"), run)
+
+
+def _reconciled(environment: Environment, files: Mapping[str, Text], *, by: By) -> FilesReport:
+    wanted, tests = _wanted(environment, files)
+    diagnostics = diagnostics_of(wanted, _("the files have mistakes"))
+    with logged_as(by, reason=REASON):
+        counts, records = draft_reconcile(environment, wanted)
+        told = {} if tests is None else policy_tests_reconcile(environment, tests, by=by)
+    return FilesReport(counts, told, diagnostics, records)
+
+
+def _wanted(environment: Environment, files: Mapping[str, Text]) -> tuple[list[Wanted], list[PolicyTest] | None]:
+    """Read the files that are given, in the order in which they lean on each other."""
+    given = {name: (lambda findings, name=name: read_tree(files[name], findings)) for name in FILES if name in files}
+    wanted, own = [], own_profiles(environment)
+    if PROFILES in given:
+        wanted.append(wanted_profiles(environment, given[PROFILES]))
+        own = [row.values["key"] for row in wanted[0].rows]
+    if DOCUMENT in given:
+        wanted.append(wanted_document(environment, given[DOCUMENT], profiles=own))
+    if APPROVALS in given:
+        wanted.append(wanted_approvals(environment, given[APPROVALS]))
+    if GUARDS in given:
+        wanted.append(wanted_guards(given[GUARDS]))
+    if TESTS not in given:
+        return wanted, None
+    findings = Findings(prefix="tests:")
+    tree = given[TESTS](findings)
+    tests = [] if tree is None else parse_tests(tree, findings)
+    return [*wanted, Wanted([], (), findings)], tests
