@@ -363,8 +363,8 @@ class ProviderRow:
     parts: list[tuple[str, str, list[str]]]
 
 
-def provider_rows(environment: "Environment", agent: "Agent") -> list[ProviderRow]:
-    """List the rules by provider of an agent."""
+def provider_rows(environment: "Environment", agent: "Agent | None" = None) -> list[ProviderRow]:
+    """List the rules by provider of an agent, or those of every agent."""
     rows = []
     for record in provider_policies(environment, agent):
         parts: list[tuple[str, str, list[str]]] = []

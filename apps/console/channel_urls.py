@@ -1,7 +1,8 @@
-"""Paths of channel groups, and of rules by sender in each of their scopes."""
+"""Paths of channel groups, of what applies to every agent, and of rules by sender in each of their scopes."""
 
 from django.urls import URLPattern, URLResolver, path
 
+from apps.console.views import global_policy as everybody
 from apps.console.views import groups, senders
 
 
@@ -32,3 +33,15 @@ of_agents: list[URLPattern | URLResolver] = [
     *_ruled("agents/<path:key>/", "agent"),
 ]
 """A key may hold slashes: these come before an agent's other pages."""
+
+of_everybody: list[URLPattern | URLResolver] = [
+    path("global/", everybody.everybody, name="global"),
+    path("global/preview/", everybody.everybody_preview, name="global-preview"),
+    path("global/discard/", everybody.everybody_discard, name="global-discard"),
+    path("global/history/", everybody.everybody_history, name="global-history"),
+    path("global/providers/new/", everybody.provider_new, name="global-provider-new"),
+    path("global/providers/<uuid:record_id>/", everybody.provider, name="global-provider"),
+    path("global/providers/<uuid:record_id>/delete/", everybody.provider_delete, name="global-provider-delete"),
+    path("global/senders/", senders.senders, name="global-senders"),
+    *_ruled("global/", "global"),
+]

@@ -22,6 +22,7 @@ from apps.policies.lint.addresses import group_told
 from apps.policies.selectors import sender_rules
 
 if TYPE_CHECKING:
+    from apps.accounts.access import Principal
     from apps.policies.models import ChannelGroup
     from apps.registry.models import Environment
 
@@ -154,9 +155,9 @@ def key_remarks(group: "GroupRecord", key: str) -> list[Shown]:
     return [Shown("warning", told, key, "")] if told else []
 
 
-def history_of(group: "GroupRecord") -> list[Change]:
+def history_of(group: "GroupRecord", *, by: "Principal | None" = None) -> list[Change]:
     """List the writes to a group and to its first rules by sender, the newest first."""
-    entries = changes_of(group)
+    entries = changes_of(group, by=by)
     for rule in sender_rules(group.environment, group=group)[:RULES_LIMIT]:
-        entries += changes_of(rule, f"toolsBySender.{rule.key}")
+        entries += changes_of(rule, f"toolsBySender.{rule.key}", by=by)
     return sorted(entries, key=lambda change: change.at, reverse=True)[:LIMIT]

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from apps.console.channel_urls import of_agents, of_groups
+from apps.console.channel_urls import of_agents, of_everybody, of_groups
 from apps.console.guard_urls import guarding
 from apps.console.policy_test_urls import testing
 from apps.console.views import agent_parts, agents, draft, explorer, fixes, limits, profiles, record_pages
@@ -31,6 +31,7 @@ policies: list[URLPattern | URLResolver] = [
     path("profiles/<path:key>/", profiles.profile, name="profile"),
     path("records/<slug:kind>/<uuid:record_id>/", record_pages.record_page, name="record-page"),
     *of_groups,
+    *of_everybody,
     path("exec-rules/", agent_parts.exec_rules_of_all, name="exec-rules"),
     path("limits/", limits.limits, name="limits"),
     path("limits/new/", limits.limit_new, name="limit-new"),

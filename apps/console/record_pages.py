@@ -9,16 +9,21 @@ from django.urls import reverse
 
 
 def _provider(rule: Any) -> str:
-    return "" if rule.agent is None else reverse("agent", args=[rule.agent.key]) + "#providers"
+    if rule.agent is None:
+        return reverse("global-provider", args=[rule.pk])
+    return reverse("agent", args=[rule.agent.key]) + "#providers"
 
 
 def _sender(rule: Any) -> str:
     if rule.group_id is not None:
         return reverse("group-sender", args=[rule.group_id, rule.pk])
-    return "" if rule.agent is None else reverse("agent-sender", args=[rule.agent.key, rule.pk])
+    if rule.agent is None:
+        return reverse("global-sender", args=[rule.pk])
+    return reverse("agent-sender", args=[rule.agent.key, rule.pk])
 
 
 PAGES: Final[Mapping[str, Callable[[Any], str]]] = {
+    "global": lambda _record: reverse("global"),
     "agent": lambda record: reverse("agent", args=[record.key]),
     "profile": lambda record: reverse("profile", args=[record.key]),
     "provider": _provider,

@@ -16,6 +16,11 @@ from apps.policies.undoable import ChangeTold, record_change_own
 LISTS: Final = {
     "agent": "agents",
     "profile": "profiles",
+    "group": "groups",
+    "channel": "groups",
+    "account": "groups",
+    "sender": "groups",
+    "provider": "global",
     "permission_grant": "permissions",
     "content_filter": "filters",
     "allowlist": "exec-rules",

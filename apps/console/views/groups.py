@@ -15,6 +15,7 @@ from apps.console.gate import ConsoleRequest, gate
 from apps.console.group_forms import GroupForm, GroupNewForm
 from apps.console.policy_forms import LISTS
 from apps.console.senders import Scope
+from apps.console.undoing import tell_saved, writer_of
 from apps.console.views.agents import environment_chosen, is_part, writing
 from apps.console.views.draft_parts import SHOWN, Saving, draft_context, draft_remove, draft_save
 from apps.console.views.sender_parts import Sides, page_asked, rules_context, sides_of, tried
@@ -53,7 +54,7 @@ def groups(request: ConsoleRequest) -> HttpResponse:
             except RecordInvalidError as error:
                 form.take_refusal(error)
             else:
-                messages.success(request, _("Added to the draft."))
+                tell_saved(request, _("Added to the draft."), record)
                 return redirect("group", record.pk)
     channels = channel_counts(environment)
     context = {"channels": channels, "form": form} | _list(request, None) | writing(request)
@@ -158,5 +159,10 @@ def group_delete(request: ConsoleRequest, record_id: UUID) -> HttpResponse:
 def group_history(request: ConsoleRequest, record_id: UUID) -> HttpResponse:
     """Who changed what of a group and its rules, and when."""
     record = group_asked(request, record_id)
-    context = {"record": record, "tab": "history", "label": shown.label_of(record), "entries": shown.history_of(record)}
+    context = {
+        "record": record,
+        "tab": "history",
+        "label": shown.label_of(record),
+        "entries": shown.history_of(record, by=writer_of(request)),
+    }
     return render(request, "console/groups/history.html", context | writing(request))
