@@ -13,7 +13,7 @@ from apps.console.exec_forms import AgentElevatedForm, ApprovalsForm, ElevatedFo
 from apps.console.gate import ConsoleRequest
 from apps.policies.errors import ConflictError, RecordInvalidError
 from apps.policies.kinds import MEMBERS
-from apps.policies.selectors import approvals, approvals_agent, exec_settings, global_policy, lint_record
+from apps.policies.selectors import LintFinding, approvals, approvals_agent, exec_settings, global_policy, lint_records
 from apps.policies.services import (
     approvals_agent_create,
     approvals_create,
@@ -94,7 +94,8 @@ def parts_of(request: ConsoleRequest, environment: "EnvironmentRecord", agent: "
         "elevated", _("Elevated"), f"{scope}.elevated", ElevatedForm if agent is None else AgentElevatedForm
     )
     kinds.append((elevated, agent or global_policy(environment), lambda **fields: _started(environment, by, fields)))
-    return [_part(request, kind, record, make, inherits=agent is not None) for kind, record, make in kinds]
+    findings = lint_records([record for _kind, record, _make in kinds if record is not None])
+    return [_part(request, kind, record, make, findings, inherits=agent is not None) for kind, record, make in kinds]
 
 
 def _words_of(
@@ -112,7 +113,9 @@ def _started(environment: "EnvironmentRecord", by: Any, fields: Mapping[str, Any
     return record_update(policy, fields, by=by, expected_version=policy.version)
 
 
-def _part(request: ConsoleRequest, kind: _Kind, record: Any, make: Make, *, inherits: bool) -> Part:
+def _part(
+    request: ConsoleRequest, kind: _Kind, record: Any, make: Make, findings: list[LintFinding], *, inherits: bool
+) -> Part:
     is_sent = request.method == "POST" and request.POST.get("part", "exec") == kind.name
     form = kind.form(
         request.POST if is_sent else None,
@@ -120,15 +123,17 @@ def _part(request: ConsoleRequest, kind: _Kind, record: Any, make: Make, *, inhe
         auto_id=f"id_{kind.name}_%s",
         inherits=inherits,
     )
-    return Part(kind.name, kind.title, kind.path, record, form, make, remarks=_remarks(record))
+    return Part(kind.name, kind.title, kind.path, record, form, make, remarks=_remarks(record, findings))
 
 
-def _remarks(record: Any) -> dict[str, list[Any]]:
+def _remarks(record: Any, findings: list[LintFinding]) -> dict[str, list[Any]]:
     """Sort what the review says of a record by the column that it speaks of."""
     found: dict[str, list[Any]] = {}
     if record is None:
         return found
-    for finding in lint_record(record):
+    for finding in findings:
+        if finding.record != record.pk:
+            continue
         for member in MEMBERS.get(type(record), ()):
             if finding.path.endswith("." + ".".join(member.path)) or finding.path.endswith("." + member.path[-1]):
                 found.setdefault(member.field, []).append(finding)

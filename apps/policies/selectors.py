@@ -21,7 +21,7 @@ from apps.policies.document.writing import write_approvals_tree, write_tree
 from apps.policies.errors import SnapshotUntrustedError
 from apps.policies.kept import Kept
 from apps.policies.kinds import KINDS
-from apps.policies.lint import LintFinding, lint_record
+from apps.policies.lint import LintFinding, lint_records
 from apps.policies.lint import lint as review
 from apps.policies.models import (
     Agent,
@@ -79,7 +79,7 @@ __all__ = [
     "guards_export",
     "known_profiles",
     "lint",
-    "lint_record",
+    "lint_records",
     "live_publication",
     "live_snapshot",
     "permission_grants",

@@ -7,7 +7,7 @@ import pytest
 
 from apps.firewall.tools.definition import Definition
 from apps.policies.models import Agent
-from apps.policies.selectors import LintFinding, lint, lint_record
+from apps.policies.selectors import LintFinding, lint, lint_records
 from apps.policies.services import document_import
 from apps.registry.services import tools_import
 
@@ -145,4 +145,4 @@ def test_errors_come_first(found: Any, environment: Any) -> None:
 def test_one_record_can_be_reviewed_by_itself(found: Any, environment: Any) -> None:
     found({"agents": {"entries": {"main": {"tools": {"deny": ["exce"]}}}}, "tools": {"deny": ["raed"]}})
     agent = Agent.objects.get(environment=environment)
-    assert [(item.record, item.entry) for item in lint_record(agent)] == [(agent.pk, "exce")]
+    assert [(item.record, item.entry) for item in lint_records([agent])] == [(agent.pk, "exce")]

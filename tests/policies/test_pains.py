@@ -10,7 +10,7 @@ from django.utils import translation
 from apps.firewall.tools.definition import Definition
 from apps.policies.errors import DocumentInvalidError
 from apps.policies.kinds import KINDS
-from apps.policies.selectors import lint, lint_record
+from apps.policies.selectors import lint, lint_records
 from apps.policies.services import document_import
 from apps.registry.services import plugin_save, tools_import
 from tests.policies.sound import sound_policies
@@ -61,7 +61,7 @@ def test_a_record_by_itself_says_what_the_whole_review_says_of_it(name: str, env
     whole = lint(environment)
     for model in KINDS.values():
         for record in model._default_manager.filter(environment=environment):
-            assert set(lint_record(record)) == {finding for finding in whole if finding.record == record.pk}
+            assert set(lint_records([record])) == {finding for finding in whole if finding.record == record.pk}
 
 
 def test_there_are_fifty_sound_policies_of_many_kinds() -> None:

@@ -14,7 +14,7 @@ from django import template
 from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.formats import date_format, number_format
-from django.utils.html import escape, format_html
+from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -74,26 +74,31 @@ def visible(value: object) -> SafeString:
 
 
 @register.simple_tag
-def heat_cell(cell: Any, agent: str, places: int, *, is_open: bool) -> SafeString:
-    """Draw a cell of the matrix; a page may have thousands, too many for a template of their own."""
-    said = _("%(agent)s, %(tool)s: %(count)s of %(places)s places") % {
-        "agent": visible_text(agent),
-        "tool": visible_text(cell.tool),
-        "count": cell.count,
-        "places": places,
-    }
-    if cell.asks:
-        said += ", " + _("asks first")
-    marks = (
-        "grp" if cell.starts_section else "",
-        f"hc q{cell.shade}",
-        " ap" if cell.asks else "",
-        " on" if is_open else "",
+def heat_cells(row: Any, places: int, opened: str) -> SafeString:
+    """Draw the cells of one row of the matrix: a page has thousands, too many for a template of their own.
+
+    Args:
+        opened: the tool whose cell is open; empty where none of this row is.
+    """
+    sentence = str(_("%(agent)s, %(tool)s: %(count)s of %(places)s places"))
+    asks, agent = ", " + _("asks first"), visible_text(row.agent)
+    return format_html_join(
+        "",
+        '<td class="{}"><a href="{}#cell" class="hc q{}{}{}" aria-label="{}{}">{}</a></td>',
+        (
+            (
+                "grp" if cell.starts_section else "",
+                cell.url,
+                cell.shade,
+                " ap" if cell.asks else "",
+                " on" if cell.tool == opened else "",
+                sentence % {"agent": agent, "tool": cell.tool, "count": cell.count, "places": places},
+                asks if cell.asks else "",
+                cell.count or "·",
+            )
+            for cell in row.cells
+        ),
     )
-    return format_html(
-        '<td class="{}"><a href="{}#cell" class="{}{}{}" aria-label="{}">{}</a></td>',
-        marks[0], cell.url, *marks[1:], said, cell.count or "·",
-    )  # fmt: skip
 
 
 @register.filter

@@ -6,6 +6,6 @@ that nothing has; `commands` the allowlists of exec; `run` puts them together.
 """
 
 from apps.policies.lint.findings import LintFinding
-from apps.policies.lint.run import blocking_findings, lint, lint_record
+from apps.policies.lint.run import blocking_findings, lint, lint_records
 
-__all__ = ["LintFinding", "blocking_findings", "lint", "lint_record"]
+__all__ = ["LintFinding", "blocking_findings", "lint", "lint_records"]

@@ -1,6 +1,6 @@
 """Layers against each other: what one list names and another takes away, and scopes that are left without tools."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from django.utils.translation import gettext as _
@@ -17,19 +17,14 @@ SANDBOX: Final = (("sandbox.tools.allow", "sandbox_allow"), ("sandbox.tools.also
 SPAWN: Final = "sessions_spawn"
 
 
-def layer_findings(draft: Draft) -> Iterator[LintFinding]:
-    """Review what the layers of the draft do to each other."""
+def layer_findings(draft: Draft, kinds: frozenset[str] | None = None) -> Iterator[LintFinding]:
+    """Review what the layers of the draft do to each other; with `kinds` only what may be said of such records."""
     if draft.policy is None:
         return
     layers = _Layers(draft, draft.records("agent"))
-    yield from layers.emptied()
-    yield from layers.hidden_by_profile()
-    yield from layers.commands_hidden()
-    yield from layers.denied_above()
-    yield from layers.sandboxes()
-    yield from layers.plugins()
-    yield from layers.owner_only()
-    yield from _subagents(draft)
+    for spoken_of, find in PASSES:
+        if kinds is None or kinds & spoken_of:
+            yield from find(layers)
 
 
 def agent_findings(draft: Draft, agent: Any) -> Iterator[LintFinding]:
@@ -196,8 +191,7 @@ class _Layers:
     def _unnamed(self) -> dict[str, int]:
         named = 0
         for kind in ("global", "agent", "provider", "profile", "group", "sender"):
-            for names in self.draft.lists(kind):
-                named |= self.mask([entry for entry in names if fold(entry) != ANYTHING])
+            named |= self.mask([entry for entry in self.draft.entries(kind) if fold(entry) != ANYTHING])
         plugins = {
             plugin: self.universe.mask_of_names(tools) for plugin, tools in self.draft.candidates.plugins.items()
         }
@@ -220,9 +214,9 @@ class _Layers:
                         yield self.draft.finding(rule, "owner_only", member, message % {"entry": entry}, entry)
 
 
-def _subagents(draft: Draft) -> Iterator[LintFinding]:
+def _subagents(layers: _Layers) -> Iterator[LintFinding]:
     """Find entries for sub-agents that a built-in list denies all the same."""
-    dialect, policy = draft.dialect, draft.policy
+    draft, dialect, policy = layers.draft, layers.draft.dialect, layers.policy
     depth = policy.max_spawn_depth or dialect.max_spawn_depth
     for member, column in (("allow", "subagent_allow"), ("alsoAllow", "subagent_also_allow")):
         for entry in getattr(policy, column) or ():
@@ -250,3 +244,17 @@ def _names(listed: Names) -> tuple[str, ...] | None:
 
 def _block(kind: str, member: str) -> str:
     return f"tools.{member}" if kind in ("agent", "group") else member
+
+
+SCOPES: Final = frozenset({"global", "agent"})
+PASSES: Final[Sequence[tuple[frozenset[str], Callable[[_Layers], Iterator[LintFinding]]]]] = (
+    (SCOPES, _Layers.emptied),
+    (SCOPES, _Layers.hidden_by_profile),
+    (frozenset({"exec"}), _Layers.commands_hidden),
+    (frozenset({"agent", "provider", "group", "sender"}), _Layers.denied_above),
+    (SCOPES, _Layers.sandboxes),
+    (SCOPES, _Layers.plugins),
+    (frozenset({"sender"}), _Layers.owner_only),
+    (frozenset({"global"}), _subagents),
+)
+"""Each look at the layers, with the kinds of records that it speaks of."""

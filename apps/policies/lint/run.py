@@ -1,6 +1,6 @@
-"""The whole review, and the part of it that concerns one record."""
+"""The whole review, and the part of it that concerns some records."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from apps.policies.document.findings import show_path
@@ -38,19 +38,22 @@ def lint(environment: Environment) -> list[LintFinding]:
     return sorted(found, key=lambda finding: _ORDER[finding.severity])
 
 
-def lint_record(record: PolicyRecord) -> list[LintFinding]:
-    """Review what one record says: its names, and what it does to its neighbours."""
-    draft = Draft(record.environment, near=record)
+def lint_records(records: Sequence[PolicyRecord]) -> list[LintFinding]:
+    """Review what some records of one draft say: their names, and what they do to their neighbours."""
+    if not records:
+        return []
+    draft = Draft(records[0].environment, near=records)
+    kinds, wanted = frozenset(map(kind_of, records)), {record.pk for record in records}
     remarks: Iterable[Remark] = (
         *unreached(draft),
         *allowlist_remarks(draft),
         *draft_remarks(draft),
         *guard_remarks(draft),
     )
-    own = [remark for remark in remarks if remark[0] is not None and remark[0].pk == record.pk]
-    found = (*command_findings(draft), *layer_findings(draft), *address_findings(draft))
-    placed = (finding for finding in found if finding.record == record.pk)
-    return [*_name_findings(draft, [record]), *_placed(draft, own), *placed]
+    own = [remark for remark in remarks if remark[0] is not None and remark[0].pk in wanted]
+    found = (*command_findings(draft), *layer_findings(draft, kinds), *address_findings(draft))
+    placed = (finding for finding in found if finding.record in wanted)
+    return [*_name_findings(draft, records), *_placed(draft, own), *placed]
 
 
 def blocking_findings(environment: Environment) -> list[LintFinding]:
