@@ -1,5 +1,6 @@
 """The records behind a page of exec rules, of every agent or of one, each with its form and what the review says."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -11,6 +12,7 @@ from apps.accounts.access import Permission, require
 from apps.console import agents as shown
 from apps.console.exec_forms import AgentElevatedForm, ApprovalsForm, ElevatedForm, ExecForm, PartForm
 from apps.console.gate import ConsoleRequest
+from apps.firewall.engine.exec_policy import ExecRules
 from apps.policies.errors import ConflictError, RecordInvalidError
 from apps.policies.kinds import MEMBERS
 from apps.policies.selectors import LintFinding, approvals, approvals_agent, exec_settings, global_policy, lint_records
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
     from apps.console.agents import AgentRecord, EnvironmentRecord
 
 EVERY_AGENT: Final = "*"
+AGENTS_SHOWN: Final = 50
+WORDS: Final = tuple(word + where for word in ("security", "ask", "ask_fallback", "host") for where in ("", "_from"))
+"""What the page shows of the rules that hold for an agent."""
 Make = Callable[..., Any]
 T = TypeVar("T")
 
@@ -139,6 +144,31 @@ def _remarks(record: Any, findings: list[LintFinding]) -> dict[str, list[Any]]:
                 found.setdefault(member.field, []).append(finding)
                 break
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class HeldRules:
+    """What holds for the commands of an agent; without one, for `others` more whom the list leaves out."""
+
+    rules: ExecRules | None
+    agent: str = ""
+    others: int = 0
+
+
+def rules_by_agent(rules: Mapping[str, ExecRules]) -> list[HeldRules]:
+    """List agents with what holds for them; of many, those for whom the usual holds are counted in one line."""
+    if len(rules) <= AGENTS_SHOWN:
+        return [HeldRules(each, agent) for agent, each in rules.items()]
+    words = {agent: tuple(getattr(each, name) for name in WORDS) for agent, each in rules.items()}
+    usual, times = Counter(words.values()).most_common(1)[0]
+    apart = [agent for agent in rules if words[agent] != usual]
+    alike = next(each for agent, each in rules.items() if words[agent] == usual)
+    left = len(apart) - AGENTS_SHOWN
+    return [
+        *(HeldRules(rules[agent], agent) for agent in apart[:AGENTS_SHOWN]),
+        *([HeldRules(None, others=left)] if left > 0 else []),
+        HeldRules(alike, others=times),
+    ]
 
 
 def save_sent(request: ConsoleRequest, parts: list[Part]) -> tuple[int, Any]:

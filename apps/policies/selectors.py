@@ -216,6 +216,11 @@ def global_policy(environment: Environment) -> GlobalPolicy | None:
     return GlobalPolicy.objects.select_related("environment").filter(environment=environment).first()
 
 
+def agent_keys(environment: Environment) -> list[str]:
+    """Name the agents of the draft in document order."""
+    return list(Agent.objects.filter(environment=environment).order_by("position", "id").values_list("key", flat=True))
+
+
 def agents_exist(environment: Environment) -> bool:
     """Say whether the draft has an agent."""
     return Agent.objects.filter(environment=environment).exists()

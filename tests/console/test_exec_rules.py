@@ -8,7 +8,7 @@ from django.test import Client
 
 from apps.policies.models import Agent, ExecApprovals, ExecApprovalsAgent, ExecSettings, GlobalPolicy
 from apps.policies.selectors import draft_snapshot
-from apps.policies.services import approvals_agent_create, exec_settings_create, record_update
+from apps.policies.services import agent_create, approvals_agent_create, exec_settings_create, record_update
 
 ClientOf = Callable[..., Client]
 PAGE = "/exec-rules/"
@@ -206,3 +206,16 @@ def test_what_no_profile_covers_is_named_beside_the_programs(
     field = text.split('id="id_exec_safe_bins"', 1)[1].split('id="id_exec_safe_bin_profiles"', 1)[0]
     assert "`mytool` has no argument profile" in field
     assert (told in field) if told else "runs code" not in field
+
+
+def test_of_many_agents_those_alike_are_counted_in_one_line(client_of: ClientOf, published: Any, admin: Any) -> None:
+    for number in range(60):
+        agent_create(published, f"many-{number:02}", by=admin)
+    client = client_of(admin)
+    page = client.get("/exec-rules/")
+    assert [(held.agent, held.others) for held in page.context["agents"]] == [("ops-runner", 0), ("", 61)]
+    assert "61 other agents" in page.content.decode()
+    for agent in Agent.objects.filter(key__startswith="many-")[:55]:
+        exec_settings_create(published, by=admin, agent=agent, security="deny")
+    held = client.get("/exec-rules/").context["agents"]
+    assert [(each.agent, each.others) for each in held[50:]] == [("", 6), ("", 6)]

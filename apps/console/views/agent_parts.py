@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from apps.accounts.access import Permission, require
 from apps.console import agents as shown
-from apps.console.exec_parts import parts_of, save_sent
+from apps.console.exec_parts import parts_of, rules_by_agent, save_sent
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.history import history_of
 from apps.console.policy_forms import INHERIT, LISTS, ProviderForm, SandboxForm
@@ -23,8 +23,8 @@ from apps.console.vocabulary import vocabulary_of
 from apps.firewall.engine.dialect import dialect_named
 from apps.firewall.engine.exec_policy import exec_rules
 from apps.policies.errors import ConflictError, RecordInvalidError
-from apps.policies.selectors import agents as agent_list
 from apps.policies.selectors import (
+    agent_keys,
     allowlist,
     draft_snapshot,
     known_profiles,
@@ -75,13 +75,11 @@ def exec_rules_of_all(request: ConsoleRequest) -> HttpResponse:
         tell_saved(request, _("Saved to the draft."), saved)
         return redirect("exec-rules")
     draft = draft_snapshot(environment)
-    agents = [
-        (each.key, exec_rules(draft.exec_settings(each.key), dialect=draft.dialect)) for each in agent_list(environment)
-    ]
+    rules = {key: exec_rules(draft.exec_settings(key), dialect=draft.dialect) for key in agent_keys(environment)}
     context = writing(request) | {
         "parts": parts,
         "has_modes": draft.engine.dialect.exec_modes,
-        "agents": agents,
+        "agents": rules_by_agent(rules),
         "entries": [entry for entry in allowlist(environment) if entry.approvals_agent.key == "*"],
     }
     return render(request, "console/agents/exec_rules.html", context, status=status)
