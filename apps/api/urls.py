@@ -30,6 +30,7 @@ from apps.api.views import (
     sessions,
     snapshots,
     storms,
+    suggestions,
     tool_search,
     upgrade,
 )
@@ -79,6 +80,8 @@ urlpatterns = [
     path("explain", explain.Explain.as_view(), name="api-explain"),
     path("document", draft.Document.as_view(), name="api-document"),
     path("draft/changes", draft.Changes.as_view(), name="api-draft-changes"),
+    path("suggestions", suggestions.Suggestions.as_view(), name="api-suggestions"),
+    path("suggestions/<path:agent>", suggestions.SuggestionDetail.as_view(), name="api-suggestion"),
     path("draft/undo", draft.Undo.as_view(), name="api-draft-undo"),
     path("draft/lint", draft.Lint.as_view(), name="api-draft-lint"),
     path("replays", replays.Replays.as_view(), name="api-replays"),

@@ -85,6 +85,7 @@ MENU: tuple[Section, ...] = (
             Entry("limits", _("Limits"), "gauge", "limit", Permission.POLICY_READ),
             Entry("sandbox", _("Sandbox"), "shield-half", "sandbox", Permission.POLICY_READ),
             Entry("policy-tests", _("Policy tests"), "test-pipe", "policy-test", Permission.POLICY_READ),
+            Entry("suggestions", _("Suggestions"), "sparkles", "suggestion", Permission.AUDIT_READ),
             Entry("guardrails", _("Guardrails"), "shield-check", "guardrail", Permission.POLICY_READ),
         ),
     ),

@@ -5,7 +5,7 @@ from django.urls import URLPattern, URLResolver, path
 from apps.console.channel_urls import of_agents, of_everybody, of_groups
 from apps.console.guard_urls import guarding
 from apps.console.policy_test_urls import testing
-from apps.console.views import agent_parts, agents, draft, explorer, fixes, limits, profiles, record_pages
+from apps.console.views import agent_parts, agents, draft, explorer, fixes, limits, profiles, record_pages, suggestions
 
 policies: list[URLPattern | URLResolver] = [
     path("agents/", agents.agents, name="agents"),
@@ -39,6 +39,10 @@ policies: list[URLPattern | URLResolver] = [
     path("limits/breaker/close/", limits.limit_breaker_close, name="limit-breaker-close"),
     path("limits/<rate_id:rate_id>/", limits.limit_edit, name="limit-edit"),
     path("limits/<rate_id:rate_id>/remove/", limits.limit_remove, name="limit-remove"),
+    path("suggestions/", suggestions.suggestions, name="suggestions"),
+    path("suggestions/<path:key>/effect/", suggestions.suggestion_effect, name="suggestion-effect"),
+    path("suggestions/<path:key>/take/", suggestions.suggestion_take, name="suggestion-take"),
+    path("suggestions/<path:key>/", suggestions.suggestion, name="suggestion"),
     path("draft/pill/", draft.draft_pill, name="draft-pill"),
     path("draft/undo/", draft.draft_undo, name="draft-undo"),
     *guarding,

@@ -47,7 +47,7 @@ def test_each_address_that_it_offers_opens_for_who_sees_it(
 ) -> None:
     browser = client_of(request.getfixturevalue(name))
     call = show_id("call", called(tool="exec", agent="main"))
-    for text in ("", "e", "main", "group:", call):
+    for text in ("", "e", "main", "group:", "-100", call):
         for option in found(browser, text).values():
             if option.url:
                 assert browser.get(option.url, follow=True).status_code == 200, option
