@@ -98,6 +98,7 @@ def world(
             "session_id": new_id(),
             "rate_id": new_id(),
             "test_id": new_id(),
+            "guardrail_id": new_id(),
             "grant_id": new_id(),
             "halt_id": new_id(),
             "command_id": new_id(),

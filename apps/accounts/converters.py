@@ -131,6 +131,11 @@ class PolicyTestId(IdConverter):
     regex = f"ptest_{BODY}"
 
 
+class GuardrailId(IdConverter):
+    prefix = "grail"
+    regex = f"grail_{BODY}"
+
+
 class GatewayId(IdConverter):
     prefix = "gw"
     regex = f"gw_{BODY}"
@@ -204,6 +209,7 @@ CONVERTERS: dict[str, type[IdConverter]] = {
     "erasure_id": ErasureId,
     "policy_test_id": PolicyTestId,
     "replay_id": ReplayId,
+    "guardrail_id": GuardrailId,
     "gateway_id": GatewayId,
     "alarm_id": AlarmId,
     "subscription_id": SubscriptionId,

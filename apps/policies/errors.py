@@ -134,6 +134,18 @@ class ReplayStateError(PolicyError):
     code = "replay_ended"
 
 
+class GuardrailInvalidError(PolicyError):
+    """A guardrail would not be valid; the paths in `details` are field names."""
+
+    code = "guardrail_invalid"
+
+
+class GuardrailNotAcceptedError(PolicyError):
+    """A failure of a guardrail cannot be accepted: it blocks, another thing fails by now, or nobody says why."""
+
+    code = "guardrail_not_accepted"
+
+
 class SnapshotUntrustedError(PolicyError):
     """A stored snapshot does not fit its digest or its signature."""
 

@@ -11,6 +11,7 @@ from apps.policies.models.execution import (
     ExecSecurity,
     ExecSettings,
 )
+from apps.policies.models.guardrails import Guardrail, GuardrailAcceptance, GuardrailSeverity
 from apps.policies.models.guards import ContentAction, ContentFilter, ContentWhere, PermissionGrant
 from apps.policies.models.policy_tests import CaseOrigin, ExpectedVerdict, PolicyTest
 from apps.policies.models.publications import Publication, StoredSnapshot
@@ -57,6 +58,9 @@ __all__ = [
     "ExpectedVerdict",
     "GlobalPolicy",
     "GroupKind",
+    "Guardrail",
+    "GuardrailAcceptance",
+    "GuardrailSeverity",
     "PermissionGrant",
     "PolicyTest",
     "Profile",

@@ -5,6 +5,12 @@ from apps.policies.services.demo import demo_import
 from apps.policies.services.documents import ImportReport, document_check, document_import, draft_discard
 from apps.policies.services.edits import draft_edit
 from apps.policies.services.files import FilesPreview, FilesReport, files_apply, files_preview
+from apps.policies.services.guardrails import (
+    guardrail_accept,
+    guardrail_create,
+    guardrail_delete,
+    guardrail_save,
+)
 from apps.policies.services.policy_tests import policy_test_create, policy_test_delete, policy_test_save
 from apps.policies.services.publishing import publish, rollback
 from apps.policies.services.records import (
@@ -51,6 +57,10 @@ __all__ = [
     "files_preview",
     "group_create",
     "group_place",
+    "guardrail_accept",
+    "guardrail_create",
+    "guardrail_delete",
+    "guardrail_save",
     "kept_update",
     "permission_grant_create",
     "policy_test_create",

@@ -19,6 +19,7 @@ from apps.policies.compiler import compile_draft
 from apps.policies.document.guards import write_guards_tree
 from apps.policies.document.writing import write_approvals_tree, write_tree
 from apps.policies.errors import PublicationConflictError, PublicationRefusedError
+from apps.policies.guardrails import guardrail_failures
 from apps.policies.lint import blocking_findings
 from apps.policies.locks import draft_lock
 from apps.policies.models import Publication, StoredSnapshot
@@ -33,7 +34,7 @@ MESSAGE_LENGTH = 4000
 def publish(
     environment: Environment, *, by: By, message: str, expected_live: str | None, is_reviewed: bool = False
 ) -> Publication:
-    """Make the draft live. Every door comes here: what the draft fails of the policy tests is not published.
+    """Make the draft live. Every door comes here: what fails a policy test or a guardrail is not published.
 
     Args:
         expected_live: digest that was live when the draft was reviewed; None or empty when nothing was.
@@ -48,7 +49,7 @@ def publish(
         details = [*_message_mistakes(message), *_draft_mistakes(environment)]
         snapshot = None if details else _compiled(environment, details)
         if snapshot is not None:
-            details += failures(environment, snapshot)
+            details += [*failures(environment, snapshot), *guardrail_failures(environment, snapshot)]
             details += replay_mistakes(
                 environment,
                 draft_digest=snapshot.digest,
@@ -76,7 +77,8 @@ def rollback(
 
     Raises:
         PublicationConflictError: something else is live by now.
-        PublicationRefusedError: another environment's, live already, no message, or it fails policy tests of today.
+        PublicationRefusedError: another environment's, live already, no message, or it fails policy tests or
+            guardrails of today.
         SnapshotUntrustedError: the stored snapshot does not fit its digest or signature.
     """
     with transaction.atomic():
@@ -89,9 +91,10 @@ def rollback(
             details.append(_mistake("", "already_live", _("this snapshot is live already")))
         if details:
             raise PublicationRefusedError(_("the publication cannot be rolled back to"), details)
-        details = failures(environment, publication_snapshot(publication))
+        snapshot = publication_snapshot(publication)
+        details = [*failures(environment, snapshot), *guardrail_failures(environment, snapshot)]
         if details:
-            raise PublicationRefusedError(_("the publication fails policy tests"), details)
+            raise PublicationRefusedError(_("the publication fails policy tests or guardrails"), details)
         again = Publication(
             environment=environment,
             snapshot_id=publication.snapshot_id,
