@@ -347,7 +347,7 @@ def test_no_program_rolls_back_to_it(published: Any, admin: Any, token: Any) -> 
 def test_no_command_publishes_it(failing: Environment) -> None:
     live = live_of(failing)
     with pytest.raises(CommandError, match="cannot be published"):
-        call_command("policy_publish", "-m", "x")
+        call_command("policy", "publish", "-m", "x")
     assert live_of(failing).pk == live.pk
 
 
@@ -358,14 +358,14 @@ def test_the_command_says_what_fails_where(
     make(failing, admin, "off", is_enabled=False)
     make(failing, admin, "warns", severity="warning")
     with pytest.raises(CommandError, match="2 of 4 guardrails"):
-        call_command("guardrail_check")
+        call_command("policy", "guardrails")
     warns = Guardrail.objects.get(name="warns")
     (seen,) = [each.check for each in guardrails_checked(failing, draft_snapshot(failing)) if each.guardrail == warns]
     assert seen is not None
     guardrail_accept(warns, by=admin, fingerprint=seen.fingerprint, reason="x")
     guardrail_delete(Guardrail.objects.get(name="no exec"), by=admin)
     capsys.readouterr()
-    call_command("guardrail_check", "--at", "live")
+    call_command("policy", "guardrails", "--at", "live")
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("holds: holds: ") and lines[0].endswith("nothing matches `nobody`")
     assert lines[1] == "off: off"
@@ -374,4 +374,4 @@ def test_the_command_says_what_fails_where(
 
 def test_the_command_needs_something_to_check(draft: Any) -> None:  # noqa: F811
     with pytest.raises(CommandError, match="nothing has been published"):
-        call_command("guardrail_check", "--at", "live")
+        call_command("policy", "guardrails", "--at", "live")

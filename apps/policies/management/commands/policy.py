@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from apps.policies.management.policy_command import Subcommand
 from apps.policies.management.subcommands.applying import Apply, Diff
 from apps.policies.management.subcommands.documents import Export, Import
+from apps.policies.management.subcommands.guarding import Guardrails
 from apps.policies.management.subcommands.releasing import Lint, Publish
 from apps.policies.management.subcommands.replaying import Replaying
 from apps.policies.management.subcommands.testing import Test
@@ -20,6 +21,7 @@ KINDS: Final[Mapping[str, type[Subcommand]]] = {
     "apply": Apply,
     "lint": Lint,
     "test": Test,
+    "guardrails": Guardrails,
     "replay": Replaying,
     "upgrade": Upgrade,
     "publish": Publish,
@@ -27,7 +29,7 @@ KINDS: Final[Mapping[str, type[Subcommand]]] = {
 
 
 class Command(BaseCommand):
-    help = "The policy of an environment: documents in and out, files of a repository, findings, tests, replays."
+    help = "The policy of an environment: documents in and out, files of a repository, findings, tests, guardrails, replays."
 
     def add_arguments(self, parser: CommandParser) -> None:
         kinds = parser.add_subparsers(dest="subcommand", required=True, metavar="SUBCOMMAND")

@@ -1,34 +1,35 @@
-"""Hold an environment's guardrails against a snapshot."""
+"""`policy guardrails`: hold the house rules of an environment against a snapshot."""
 
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from apps.firewall.engine.snapshot import SnapshotError
-from apps.policies.errors import PolicyError
+from apps.firewall.errors import FirewallError
 from apps.policies.guardrail_words import counterexample_words
 from apps.policies.guardrails import CheckedGuardrail, guardrails_checked
-from apps.policies.management.policy_command import PolicyCommand
+from apps.policies.management.policy_command import CANNOT, Subcommand
 from apps.policies.selectors import draft_snapshot, live_snapshot
 
 
-class Command(PolicyCommand):
-    help = "Check the guardrails over all contexts: one line each; fails when any of them lets nothing be published."
+class Guardrails(Subcommand):
+    help = (
+        "Check the guardrails over all contexts, one line each. Ends with 0 when all hold or are accepted, 1 when one "
+        "lets nothing be published, 2 when they cannot be checked."
+    )
 
-    def add_arguments(self, parser: CommandParser) -> None:
+    @classmethod
+    def add_arguments(cls, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("--at", choices=("draft", "live"), default="draft", help="which snapshot; the draft's")
+        parser.add_argument("--at", choices=["draft", "live"], default="draft", help="which policy is asked")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def run(self, options: dict[str, Any]) -> None:
         environment = self.environment(options)
         try:
             snapshot = live_snapshot(environment) if options["at"] == "live" else draft_snapshot(environment)
-        except PolicyError as exc:
-            self.refuse(exc)
-        except SnapshotError as exc:
-            raise CommandError(exc.message) from exc
+        except FirewallError as exc:
+            raise CommandError(exc.message, returncode=CANNOT) from exc
         if snapshot is None:
-            raise CommandError("nothing has been published yet")
+            raise CommandError(f"nothing has been published in `{environment.slug}`", returncode=CANNOT)
         checked = guardrails_checked(environment, snapshot)
         for each in checked:
             self.stdout.write(_line(each))
