@@ -10,6 +10,7 @@ from apps.console.catalogue_urls import catalogue
 from apps.console.integrity_urls import integrity
 from apps.console.policy_urls import exploring, policies
 from apps.console.release_urls import releases
+from apps.console.replay_urls import replaying
 from apps.console.retention_urls import retention
 from apps.console.tool_search_urls import searching
 from apps.console.views import (
@@ -200,6 +201,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     *integrity,
     *retention,
     *releasing,
+    *replaying,
     *policies,
     *catalogue,
     *searching,

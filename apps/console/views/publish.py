@@ -17,6 +17,7 @@ from apps.console.gate import ConsoleRequest, gate
 from apps.console.policy_tests import draft_run, failing_rows
 from apps.console.record_pages import record_url
 from apps.console.release_forms import PublishForm
+from apps.console.replays import replay_panel, review_proof
 from apps.console.tool_changes import tool_changes
 from apps.console.views.start import has_begun
 from apps.firewall.engine.snapshot import SnapshotError
@@ -53,7 +54,7 @@ def publish(request: ConsoleRequest) -> HttpResponse:
     if not form.is_valid():
         return _refused(request, form, status=422)
     try:
-        made = publish_draft(_environment(request), by=request.user, **form.cleaned_data)
+        made = publish_draft(_environment(request), by=request.user, is_reviewed=True, **form.cleaned_data)
     except PublicationConflictError:
         return _refused(request, form, status=409, rival=live_publication(_environment(request)))
     except PublicationRefusedError as error:
@@ -117,6 +118,7 @@ def _form_context(request: ConsoleRequest, form: PublishForm) -> dict[str, Any]:
         "form": form,
         "tests": tests,
         "failing": failing_rows(tests),
+        "proof": review_proof(environment, draft_digest=digest, live_digest=live.snapshot_id if live else ""),
         "live": live,
         "next_number": live.number + 1 if live else 1,
         "digest": digest,
@@ -134,24 +136,28 @@ def _review(request: ConsoleRequest, form: PublishForm) -> dict[str, Any]:
     records = records_of(draft_changes(environment, limit=CHANGES_LIMIT))
     tools = tool_changes(draft_tool_differences(environment))
     shown = len(tools) if "all" in request.GET else SHOWN_TOOLS
-    return context | {
-        "tool_changes": tools,
-        "shown_tools": tools[:shown],
-        "tools_left": max(0, len(tools) - shown),
-        "blast_url": reverse("publish-blast"),
-        "all_url": reverse("publish") + "?all",
-        "records": records if "all" in request.GET else records[:SHOWN_RECORDS],
-        "record_count": len(records),
-        "change_count": len(records) + len(tools),
-        "records_left": 0 if "all" in request.GET else max(0, len(records) - SHOWN_RECORDS),
-        "people_count": len({record.actor for record in records}),
-        "shown_findings": [
-            (finding, record_url(finding.kind, finding.record)) for finding in context["findings"][:SHOWN_FINDINGS]
-        ],
-        "findings_left": max(0, len(context["findings"]) - SHOWN_FINDINGS),
-        "history": list(publications(environment)[:HISTORY]),
-        "may_write": may(request.user, Permission.POLICY_WRITE),
-    }
+    return (
+        context
+        | replay_panel(request)
+        | {
+            "tool_changes": tools,
+            "shown_tools": tools[:shown],
+            "tools_left": max(0, len(tools) - shown),
+            "blast_url": reverse("publish-blast"),
+            "all_url": reverse("publish") + "?all",
+            "records": records if "all" in request.GET else records[:SHOWN_RECORDS],
+            "record_count": len(records),
+            "change_count": len(records) + len(tools),
+            "records_left": 0 if "all" in request.GET else max(0, len(records) - SHOWN_RECORDS),
+            "people_count": len({record.actor for record in records}),
+            "shown_findings": [
+                (finding, record_url(finding.kind, finding.record)) for finding in context["findings"][:SHOWN_FINDINGS]
+            ],
+            "findings_left": max(0, len(context["findings"]) - SHOWN_FINDINGS),
+            "history": list(publications(environment)[:HISTORY]),
+            "may_write": may(request.user, Permission.POLICY_WRITE),
+        }
+    )
 
 
 def _blast(request: ConsoleRequest) -> dict[str, Any]:
