@@ -85,10 +85,10 @@ def _rows(environment: Environment, text: str, kind: str) -> "QuerySet[Any, tupl
     rows: Any = KINDS[kind]._default_manager.filter(environment=environment)
     if kind in _ADDED:
         rows = rows.annotate(place=_ADDED[kind]())
-    rows = named(rows, names.columns, text).annotate(kind=Value(kind, output_field=CharField()), named=names.name)
+    rows = named(rows, names.columns, text).annotate(of_kind=Value(kind, output_field=CharField()), named=names.name)
     found: QuerySet[Any, tuple[Any, ...]] = (
         rows.annotate(beside=names.beside)
         .order_by("rank", "key", "id")
-        .values_list("kind", "id", "named", "beside", "rank")
+        .values_list("of_kind", "id", "named", "beside", "rank")
     )
     return found
