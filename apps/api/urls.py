@@ -28,6 +28,7 @@ from apps.api.views import (
     policy_tests,
     replays,
     reports,
+    sender_tables,
     sessions,
     snapshots,
     storms,
@@ -185,6 +186,10 @@ urlpatterns = [
     ),
 ]
 urlpatterns += integrity + retention
+urlpatterns += [
+    path("sender-rules/import", sender_tables.SenderImport.as_view(), name="api-sender-rules-import"),
+    path("sender-rules/export", sender_tables.SenderExport.as_view(), name="api-sender-rules-export"),
+]
 for stem, (listing, detail) in RECORD_VIEWS.items():
     urlpatterns += [
         path(stem, listing.as_view(), name=f"api-{stem}"),

@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, path
 
 from apps.console.views import global_policy as everybody
-from apps.console.views import groups, senders
+from apps.console.views import groups, sender_tables, senders
 
 
 def _ruled(below: str, name: str) -> list[URLPattern | URLResolver]:
@@ -11,6 +11,8 @@ def _ruled(below: str, name: str) -> list[URLPattern | URLResolver]:
     start = f"{below}senders/"
     return [
         path(f"{start}new/", senders.sender_new, name=f"{name}-sender-new"),
+        path(f"{start}import/", sender_tables.sender_import, name=f"{name}-sender-import"),
+        path(f"{start}export/", sender_tables.sender_export, name=f"{name}-sender-export"),
         path(f"{start}new/preview/", senders.sender_preview, name=f"{name}-sender-new-preview"),
         path(f"{start}<uuid:record_id>/", senders.sender, name=f"{name}-sender"),
         path(f"{start}<uuid:record_id>/preview/", senders.sender_preview, name=f"{name}-sender-preview"),

@@ -1,5 +1,6 @@
 """Forms of channel groups and of rules by sender."""
 
+import hashlib
 from typing import Any, Final
 
 from django import forms
@@ -9,6 +10,8 @@ from apps.console.forms import ConsoleForm
 from apps.console.policy_forms import LISTS, DraftForm, NamesField, names_wanted
 
 KEY_LENGTH: Final = 512
+TABLE_FILE_LIMIT: Final = 7 * 1024 * 1024
+TABLE_TEXT_LIMIT: Final = 3 * 1024 * 1024
 KINDS: Final = (
     ("groups", _("Group")),
     ("direct", _("Direct chat")),
@@ -91,3 +94,50 @@ class SenderForm(BlockForm):
     """One rule by sender."""
 
     key = _word(_("Sender"), strip=False, example="id:5512094417")
+
+
+class SenderTableForm(ConsoleForm):
+    """A table of rules by sender, as a file or as text; the file wins."""
+
+    file = forms.FileField(
+        label=_("CSV as a file"),
+        required=False,
+        allow_empty_file=True,
+        widget=forms.FileInput(attrs={"accept": ".csv,text/csv,text/plain"}),
+    )
+    text = forms.CharField(
+        label=_("CSV as text"),
+        required=False,
+        strip=False,
+        max_length=TABLE_TEXT_LIMIT,
+        widget=forms.Textarea(attrs={"rows": 10, "spellcheck": "false", "class": "form-control mono code-input"}),
+    )
+    seen = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput)
+
+    def clean_file(self) -> bytes | None:
+        """Read the file, up to a size."""
+        file = self.cleaned_data["file"]
+        if file is None:
+            return None
+        if (file.size or 0) > TABLE_FILE_LIMIT:
+            raise forms.ValidationError(_("The file is larger than 7 MB."))
+        content: bytes = file.read()
+        return content
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        if not self.errors and not self.content:
+            raise forms.ValidationError(_("Choose a file, or paste a text."))
+        return cleaned
+
+    @property
+    def content(self) -> str | bytes:
+        file: bytes | None = self.cleaned_data.get("file")
+        return self.cleaned_data.get("text", "") if file is None else file
+
+    @property
+    def digest(self) -> str:
+        """Name what was sent, so that only what was tried is taken."""
+        content = self.content
+        sent = content if isinstance(content, bytes) else content.encode()
+        return hashlib.sha256(sent.replace(b"\r\n", b"\n")).hexdigest()  # browsers send line ends of their own

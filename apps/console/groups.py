@@ -17,7 +17,7 @@ from apps.firewall.engine.contexts import ANY_OTHER, Conversation
 from apps.firewall.engine.groups import GroupEntry
 from apps.firewall.engine.policy import Policy
 from apps.firewall.engine.snapshot import Snapshot
-from apps.policies.channels import Page, Written, groups_page
+from apps.policies.channels import Page, Written, groups_page, path_of
 from apps.policies.lint.addresses import group_told
 from apps.policies.selectors import sender_rules
 
@@ -82,13 +82,6 @@ def label_of(group: "GroupRecord") -> str:
     account = _("account %(name)s") % {"name": group.account.key} if group.account is not None else ""
     kind = group.get_kind_display() if group.kind != "groups" or not name else ""
     return " · ".join(part for part in (name, kind, account) if part)
-
-
-def path_of(group: "GroupRecord") -> tuple[str, ...]:
-    """Return the way to a group: its channel, then as the engine walks from there."""
-    account = ("accounts", group.account.key) if group.account is not None else ()
-    around = (group.parent.kind, group.parent.key) if group.parent is not None else ()
-    return (group.channel.key, *account, *around, group.kind, group.key)
 
 
 def conversation_of(group: "GroupRecord") -> Conversation:

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from apps.console import agents as fields
-from apps.console.groups import conversation_of, lists_block, live_group, path_of
+from apps.console.groups import conversation_of, lists_block, live_group
 from apps.console.ladder import Part, Speaker, parts_of
 from apps.console.policy_forms import LISTS
 from apps.console.remarks import Shown
@@ -23,7 +23,7 @@ from apps.firewall.engine.senders import KINDS, Sender, SenderIndex
 from apps.firewall.engine.session_key import normalize_agent_id
 from apps.firewall.engine.simulate import Block, engine_with_senders
 from apps.firewall.engine.snapshot import Snapshot
-from apps.policies.channels import Page, Written, rules_like, rules_page
+from apps.policies.channels import Page, Written, path_of, rules_like, rules_page
 from apps.policies.lint.addresses import sender_meant, sender_told
 from apps.policies.lint.reach import sender_identity, sender_remarks
 from apps.policies.selectors import sender_rules

@@ -211,3 +211,20 @@ class Written:
             return frozenset()
         log = event_model(SenderRule).objects.filter(pgh_id__gt=self._marks.get("sender", 0))
         return frozenset(log.filter(group_id__in=[each.pk for each in groups]).values_list("group_id", flat=True))
+
+
+def group_named(environment: Environment, path: str) -> ChannelGroup | None:
+    """Find a group by its path below `channels`, its parts joined by dots: `discord.guilds.9.channels.help`.
+
+    Keys may hold dots themselves, so the path is compared whole; of several that read alike there is none.
+    """
+    rows = ChannelGroup.objects.select_related("environment", "channel", "account", "parent")
+    found = [group for group in rows.filter(environment=environment) if path == ".".join(path_of(group))]
+    return found[0] if len(found) == 1 else None
+
+
+def path_of(group: ChannelGroup) -> tuple[str, ...]:
+    """Return the way to a group: its channel, then as the engine walks from there."""
+    account = ("accounts", group.account.key) if group.account is not None else ()
+    around = (group.parent.kind, group.parent.key) if group.parent is not None else ()
+    return (group.channel.key, *account, *around, group.kind, group.key)

@@ -21,7 +21,7 @@ from apps.console.views.draft_parts import SHOWN, Saving, draft_context, draft_r
 from apps.console.views.sender_parts import Sides, page_asked, rules_context, sides_of, tried
 from apps.console.vocabulary import vocabulary_of
 from apps.firewall.engine.simulate import engine_with_group
-from apps.policies.channels import channel_counts, group_find, groups_inside
+from apps.policies.channels import channel_counts, group_find, groups_inside, path_of
 from apps.policies.errors import RecordInvalidError
 from apps.policies.selectors import live_snapshot
 from apps.policies.services import group_place, record_update
@@ -89,7 +89,7 @@ def _page(request: ConsoleRequest, record: "shown.GroupRecord", form: GroupForm,
     context |= {
         "tab": "group",
         "label": shown.label_of(record),
-        "path": ".".join(("channels", *shown.path_of(record))),
+        "path": ".".join(("channels", *path_of(record))),
         "inside": list(groups_inside(record)) if record.kind in shown.SPACES else [],
         "changed": 0 if known is None else shown.lists_changed(record, shown.live_block(live, record)),
         "is_new": known is None and live is not None,
@@ -104,7 +104,7 @@ def _parts(request: ConsoleRequest, record: "shown.GroupRecord", form: GroupForm
     environment, values = environment_chosen(request), form.values()
     draft, live = sides
     scope = Scope(environment, group=record)
-    engine = engine_with_group(draft.engine, shown.path_of(record), shown.typed_block(values))
+    engine = engine_with_group(draft.engine, path_of(record), shown.typed_block(values))
     return {
         "fields": shown.list_fields(
             environment,

@@ -6,7 +6,6 @@ from typing import Any
 from apps.console import senders as shown
 from apps.console.funnel import Funnel, funnel_of
 from apps.console.gate import ConsoleRequest
-from apps.console.groups import path_of
 from apps.console.ladder import FIELDS, Speaker, ladder_of
 from apps.console.situations import Choice, Situation, agent_names, choices_of
 from apps.console.views.agents import environment_chosen
@@ -14,6 +13,7 @@ from apps.firewall.engine.compile import Engine
 from apps.firewall.engine.context import CallContext
 from apps.firewall.engine.decide import explain, explain_with
 from apps.firewall.engine.snapshot import Snapshot
+from apps.policies.channels import path_of
 from apps.policies.selectors import draft_snapshot, live_snapshot
 
 TEXT_LIMIT = 200
@@ -47,6 +47,8 @@ def rules_context(request: ConsoleRequest, scope: shown.Scope) -> dict[str, Any]
         "rules_page": page,
         "rules_query": query,
         "new_url": scope.address("sender-new"),
+        "import_url": scope.address("sender-import"),
+        "export_url": scope.address("sender-export"),
     }
 
 

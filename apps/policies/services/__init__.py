@@ -32,12 +32,14 @@ from apps.policies.services.records import (
     record_update,
     sender_rule_create,
 )
+from apps.policies.services.sender_import import SenderReport, senders_check, senders_import
 from apps.policies.services.undoing import change_undo
 
 __all__ = [
     "FilesPreview",
     "FilesReport",
     "ImportReport",
+    "SenderReport",
     "account_create",
     "agent_create",
     "allowlist_entry_create",
@@ -73,4 +75,6 @@ __all__ = [
     "record_update",
     "rollback",
     "sender_rule_create",
+    "senders_check",
+    "senders_import",
 ]

@@ -11,6 +11,7 @@ from apps.policies.management.subcommands.documents import Export, Import
 from apps.policies.management.subcommands.guarding import Guardrails
 from apps.policies.management.subcommands.releasing import Lint, Publish
 from apps.policies.management.subcommands.replaying import Replaying
+from apps.policies.management.subcommands.sender_tables import Senders
 from apps.policies.management.subcommands.testing import Test
 from apps.policies.management.subcommands.upgrading import Upgrade
 
@@ -19,6 +20,7 @@ KINDS: Final[Mapping[str, type[Subcommand]]] = {
     "export": Export,
     "diff": Diff,
     "apply": Apply,
+    "senders": Senders,
     "lint": Lint,
     "test": Test,
     "guardrails": Guardrails,

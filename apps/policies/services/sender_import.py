@@ -1,0 +1,193 @@
+"""Rules by sender from a table: what it would do, told row by row, and doing it whole or not at all."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils.translation import gettext as _
+
+from apps.accounts.access import actor_of
+from apps.audit.drafts import EntryDraft, EntryKind
+from apps.audit.services import entry_record
+from apps.events.notices import announce
+from apps.firewall.engine.dialect import Dialect, dialect_named
+from apps.policies.actors import By, logged_as
+from apps.policies.document.bulk import insert_all
+from apps.policies.document.findings import show_path
+from apps.policies.document.sender_table import LISTS, Mistake, TableRow, read_table
+from apps.policies.errors import DocumentInvalidError
+from apps.policies.lint.reach import sender_identity
+from apps.policies.locks import draft_lock
+from apps.policies.models import Agent, ChannelGroup, SenderRule
+from apps.policies.places import Places
+from apps.registry.models import Environment
+
+OUTCOMES: Final = ("added", "changed", "unchanged", "refused")
+DETAILS_LIMIT: Final = 200
+BATCH: Final = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class RowOutcome:
+    """What becomes of one row.
+
+    Attributes:
+        outcome: one of `OUTCOMES`.
+        mistake: why it is refused.
+        remark: what is to be known of a row that is taken.
+    """
+
+    line: int
+    key: str
+    outcome: str
+    mistake: Mistake | None = None
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SenderReport:
+    """What a table does, or did; `counts` by outcome."""
+
+    rows: tuple[RowOutcome, ...]
+    counts: Mapping[str, int]
+    is_applied: bool = False
+
+    @property
+    def may_be_applied(self) -> bool:
+        return not self.counts["refused"] and bool(self.counts["added"] or self.counts["changed"])
+
+
+def senders_check(
+    environment: Environment, content: str | bytes, *, agent: Agent | None = None, group: ChannelGroup | None = None
+) -> SenderReport:
+    """Say what a table of rules would do to an agent, a group, or everybody; nothing is written.
+
+    Raises:
+        DocumentInvalidError: the table as a whole cannot be read.
+    """
+    return _Plan(environment, read_table(content), agent, group).report()
+
+
+def senders_import(
+    environment: Environment,
+    content: str | bytes,
+    *,
+    by: By,
+    agent: Agent | None = None,
+    group: ChannelGroup | None = None,
+) -> SenderReport:
+    """Take a table of rules into the draft, whole or not at all; rules that it does not name stay.
+
+    Doing it again changes nothing, so a job may begin anew.
+
+    Raises:
+        DocumentInvalidError: the table cannot be read, or rows are refused; nothing has changed.
+    """
+    rows = read_table(content)
+    with transaction.atomic():
+        environment = draft_lock(environment)
+        plan = _Plan(environment, rows, agent, group)
+        report = plan.report()
+        refused = [row for row in report.rows if row.mistake is not None]
+        if refused:
+            raise DocumentInvalidError(_("the table has mistakes"), [_detail(row) for row in refused[:DETAILS_LIMIT]])
+        if report.may_be_applied:
+            with logged_as(by, reason="import"):
+                plan.write()
+            _tell(environment, by, plan.place(), report.counts)
+        return SenderReport(report.rows, report.counts, is_applied=True)
+
+
+def _detail(row: RowOutcome) -> dict[str, str]:
+    mistake = row.mistake or Mistake("", "", "")
+    path = ".".join(part for part in (f"line {row.line}", mistake.field) if part)
+    return {"path": path, "code": mistake.code, "message": mistake.message}
+
+
+def _tell(environment: Environment, by: By, place: str, counts: Mapping[str, int]) -> None:
+    announce("draft.changed", id=environment.pk, environment=environment.slug)
+    changes = {"action": "import", "kind": "sender", "record": place, "counts": dict(counts)}
+    entry_record(
+        EntryDraft(kind=EntryKind.POLICY_CHANGE, actor=actor_of(by), environment=environment.slug, changes=changes)
+    )
+
+
+class _Plan:
+    """The rows of a table beside the rules that are there."""
+
+    def __init__(
+        self, environment: Environment, rows: Iterable[TableRow], agent: Agent | None, group: ChannelGroup | None
+    ) -> None:
+        self.environment = environment
+        self.agent, self.group = agent, group
+        self.dialect: Dialect = dialect_named(environment.dialect)
+        self.stored: dict[str, SenderRule] = {rule.key: rule for rule in self._scope()}
+        self.added: list[SenderRule] = []
+        self.changed: list[SenderRule] = []
+        self._lines: dict[str, int] = {}
+        self._meant = {sender_identity(self.dialect, key): key for key in reversed(self.stored)}
+        self._outcomes = tuple(self._outcome(row) for row in rows)
+
+    def report(self) -> SenderReport:
+        counted = Counter(row.outcome for row in self._outcomes)
+        return SenderReport(self._outcomes, {outcome: counted[outcome] for outcome in OUTCOMES})
+
+    def place(self) -> str:
+        """Say where the rules stand."""
+        return show_path(Places(self.environment).of(self._rule("")))
+
+    def write(self) -> None:
+        """Write what is added and changed."""
+        last = self._scope().aggregate(last=Max("position"))["last"]
+        for position, rule in enumerate(self.added, 0 if last is None else last + 1):
+            rule.position = position
+        insert_all(SenderRule, self.added)
+        SenderRule.objects.bulk_update(self.changed, [*LISTS, "version"], batch_size=BATCH)
+
+    def _scope(self) -> Any:
+        rows = SenderRule.objects.filter(environment=self.environment, agent=self.agent, group=self.group)
+        return rows.order_by("position", "id")
+
+    def _rule(self, key: str) -> SenderRule:
+        return SenderRule(environment=self.environment, agent=self.agent, group=self.group, key=key)
+
+    def _outcome(self, row: TableRow) -> RowOutcome:
+        mistake = row.mistake or self._refusal(row)
+        if mistake is not None:
+            return RowOutcome(row.line, row.key, "refused", mistake)
+        self._lines[row.key] = row.line
+        identity = sender_identity(self.dialect, row.key)
+        meant = self._meant.setdefault(identity, row.key)
+        remark = "" if meant == row.key else _("means the same sender as `%(key)s`") % {"key": meant}
+        rule = self.stored.get(row.key)
+        if rule is None:
+            rule = self._rule(row.key)
+            self.added.append(rule)
+            outcome = "added"
+        else:
+            outcome = "unchanged" if all(getattr(rule, n) == names for n, names in row.lists.items()) else "changed"
+        for name, names in row.lists.items():
+            setattr(rule, name, names)
+        if rule.allow and rule.also_allow:
+            message = _("the rule has `allow` and would have `also_allow` beside it")
+            return self._taken_back(row, rule, outcome, Mistake("also_allow", "allow_and_also", message))
+        if outcome == "changed":
+            rule.version += 1
+            self.changed.append(rule)
+        return RowOutcome(row.line, row.key, outcome, None, remark)
+
+    def _taken_back(self, row: TableRow, rule: SenderRule, outcome: str, mistake: Mistake) -> RowOutcome:
+        if outcome == "added":
+            self.added.remove(rule)
+        return RowOutcome(row.line, row.key, "refused", mistake)
+
+    def _refusal(self, row: TableRow) -> Mistake | None:
+        if row.key in self._lines:
+            message = _("line %(line)s has the same key") % {"line": self._lines[row.key]}
+            return Mistake("key", "repeated", message)
+        if not sender_identity(self.dialect, row.key):
+            return Mistake("key", "never_reached", _("can match nobody"))
+        return None
