@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     # Views take the type from here: models are not theirs.
     TestRecord: TypeAlias = PolicyTest
 
-SHOWN: Final = 200
-UNCOVERED_SHOWN: Final = 12
+SHOWN: Final = 100
+RECORDS_SHOWN: Final = 12
 FILTERS: Final[Mapping[str, Promise]] = {
     "": _("All"),
     "failing": _("Failing"),
@@ -113,30 +113,34 @@ def tests_shown(environment: "Environment", *, shown: str, query: str, is_all: b
         is_all: more than fit on a page, too.
     """
     shown = shown if shown in FILTERS else ""
-    draft, live = draft_run(environment), live_run(environment)
-    drafted, lived = _by_test(draft), _by_test(live)
     records = list(policy_tests(environment))
+    draft, live = _draft_run(environment, records), _live_run(environment, records)
+    drafted, lived = _by_test(draft), _by_test(live)
+    found = [
+        record for record in records if _is_wanted(record, drafted.get(record.pk), shown) and _is_named(record, query)
+    ]
     rows = [
         TestRow(record, where_of(record.context), _shown(drafted.get(record.pk)), _shown(lived.get(record.pk)))
-        for record in records
+        for record in (found if is_all else found[:SHOWN])
     ]
-    found = [row for row in rows if _is_wanted(row, shown) and _is_named(row.record, query)]
-    limited = found if is_all else found[:SHOWN]
-    return TestsShown(limited, len(records), len(found), draft, live, shown, query)
+    return TestsShown(rows, len(records), len(found), draft, live, shown, query)
 
 
 def draft_run(environment: "Environment") -> ProofRun | None:
-    """Ask the draft; None while it has no canonical form."""
+    """Ask the draft every policy test; None while it has no canonical form."""
+    return _draft_run(environment, list(policy_tests(environment)))
+
+
+def _draft_run(environment: "Environment", records: Sequence["PolicyTest"]) -> ProofRun | None:
     try:
-        return policy_tests_known(environment, draft_snapshot(environment))
+        return policy_tests_known(draft_snapshot(environment), records)
     except SnapshotError:
         return None
 
 
-def live_run(environment: "Environment") -> ProofRun | None:
-    """Ask what is live; None before the first publication."""
+def _live_run(environment: "Environment", records: Sequence["PolicyTest"]) -> ProofRun | None:
     live = live_snapshot(environment)
-    return None if live is None else policy_tests_known(environment, live)
+    return None if live is None else policy_tests_known(live, records)
 
 
 def _by_test(run: ProofRun | None) -> dict[UUID, ProvenCase]:
@@ -147,11 +151,11 @@ def _shown(case: ProvenCase | None) -> ShownCase | None:
     return None if case is None else ShownCase(case.answer, case.has_passed)
 
 
-def _is_wanted(row: TestRow, shown: str) -> bool:
+def _is_wanted(record: "PolicyTest", case: ProvenCase | None, shown: str) -> bool:
     if shown == "off":
-        return not row.record.is_enabled
+        return not record.is_enabled
     if shown in {"failing", "passing"}:
-        return row.draft is not None and row.draft.has_passed is (shown == "passing")
+        return case is not None and case.has_passed is (shown == "passing")
     return True
 
 
@@ -285,32 +289,21 @@ class CoveredRow:
 
 @dataclass(frozen=True, slots=True)
 class CoveredKind:
-    """The records of one kind: how many decided a case, the busiest of those, and some that decided none."""
+    """The records of one kind: how many decided a case, the busiest of those, and the first that decided none."""
 
     label: Promise | str
     total: int
+    count: int
     covered: Sequence[CoveredRow]
     without: Sequence[CoveredRow]
 
     @property
-    def count(self) -> int:
-        return len(self.covered)
-
-    @property
     def percent(self) -> int:
-        return round(100 * len(self.covered) / self.total)
-
-    @property
-    def first_without(self) -> Sequence[CoveredRow]:
-        return self.without[:UNCOVERED_SHOWN]
-
-    @property
-    def first_covered(self) -> Sequence[CoveredRow]:
-        return self.covered[:UNCOVERED_SHOWN]
+        return round(100 * self.count / self.total)
 
     @property
     def left(self) -> int:
-        return max(0, len(self.without) - UNCOVERED_SHOWN)
+        return self.total - self.count - len(self.without)
 
 
 def coverage_shown(environment: "Environment") -> list[CoveredKind]:
@@ -322,7 +315,10 @@ def coverage_shown(environment: "Environment") -> list[CoveredKind]:
 def _kind(kind: str, records: Sequence[CoveredRecord]) -> CoveredKind:
     busiest = sorted((each for each in records if each.cases), key=lambda each: -each.cases)
     without = [each for each in records if not each.cases]
-    return CoveredKind(KINDS.get(kind, kind), len(records), _rows(busiest), _rows(without))
+    label = KINDS.get(kind, kind)
+    return CoveredKind(
+        label, len(records), len(busiest), _rows(busiest[:RECORDS_SHOWN]), _rows(without[:RECORDS_SHOWN])
+    )
 
 
 def _rows(records: Iterable[CoveredRecord]) -> list[CoveredRow]:

@@ -1,7 +1,7 @@
 """Coverage of policy tests: which records of the draft decided how many cases."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
@@ -57,9 +57,10 @@ def records_covered(environment: Environment, results: Sequence[CaseResult]) -> 
     """
     rows = [(row, place) for model in RULES for row, place in _rows(environment, model)]
     known = {".".join(map(str, written)): row.pk for row, place in rows for written in (place, _as_engine(place))}
+    named = _named(row for row, _place in rows)
     counted: Counter[UUID] = Counter()
     for result in results:
-        counted.update(_deciders(result, known, rows))
+        counted.update(_deciders(result, known, named))
     return [CoveredRecord(KIND_OF[type(row)], row.pk, show_path(place), counted[row.pk]) for row, place in rows]
 
 
@@ -69,17 +70,24 @@ def _rows(environment: Environment, model: Any) -> Iterator[tuple[Any, Path]]:
         yield row, places.of(row)
 
 
-def _deciders(result: CaseResult, known: dict[str, UUID], rows: Iterable[tuple[Any, Path]]) -> set[UUID]:
-    found = {key for place in result.places for key in _holders(place, known)}
-    for row, _place in rows:
-        is_entry = isinstance(row, AllowlistEntry) and row.pattern == result.answer.pattern != ""
-        is_grant = isinstance(row, PermissionGrant) and row.key in result.answer.grants
-        if is_entry or is_grant:
-            found.add(row.pk)
+def _named(rows: Iterable[Any]) -> dict[tuple[type, str], set[UUID]]:
+    """Find entries of allowlists by pattern, and grants by name: answers name them, and not their places."""
+    found: dict[tuple[type, str], set[UUID]] = defaultdict(set)
+    for row in rows:
+        if isinstance(row, AllowlistEntry | PermissionGrant):
+            found[type(row), row.pattern if isinstance(row, AllowlistEntry) else row.key].add(row.pk)
     return found
 
 
-def _holders(place: str, known: dict[str, UUID]) -> Iterator[UUID]:
+def _deciders(result: CaseResult, known: Mapping[str, UUID], named: Mapping[tuple[type, str], set[UUID]]) -> set[UUID]:
+    found = {key for place in result.places for key in _holders(place, known)}
+    answered: list[tuple[type, str]] = [(PermissionGrant, key) for key in result.answer.grants]
+    if result.answer.pattern:
+        answered.append((AllowlistEntry, result.answer.pattern))
+    return found.union(*(named.get(each, ()) for each in answered))
+
+
+def _holders(place: str, known: Mapping[str, UUID]) -> Iterator[UUID]:
     """Find the record in whose block a place stands, and the profile of our own that it names."""
     block, _blank, profile = place.partition(f".{PROFILE} ")
     if profile and f"profiles.{profile}" in known:

@@ -81,12 +81,11 @@ def tests_run(snapshot: Snapshot, tests: Sequence[PolicyTest], *, with_places: b
     return ProofRun(snapshot.digest, tested(snapshot, enabled, with_places=with_places), len(tests) - len(enabled))
 
 
-def policy_tests_known(environment: Environment, snapshot: Snapshot) -> ProofRun:
-    """Return what `policy_tests_run` does, for pages that are looked at again and again.
+def policy_tests_known(snapshot: Snapshot, tests: Sequence[PolicyTest]) -> ProofRun:
+    """Return what `tests_run` does of stored tests, for pages that are looked at again and again.
 
     What one snapshot answered to the same cases is not asked twice. A publication asks anew.
     """
-    tests = list(policy_tests(environment))
     enabled = [test for test in tests if test.is_enabled]
     key = (snapshot.digest, *((test.pk, test.version) for test in enabled))
     with _runs_lock:

@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from apps.firewall.identifiers import show_id
+from apps.audit.drafts import EntryDecision, EntryDraft, EntryKind
+from apps.audit.services import entry_record
+from apps.firewall.identifiers import new_id, show_id
 from apps.policies.models import PolicyTest
 from apps.policies.selectors import live_publication
 from apps.policies.services import publish
@@ -98,6 +100,32 @@ def test_one_is_made_from_a_recorded_call(program: Any, draft: Any, called: Any)
         "channel": "telegram",
         "sender_id": "7",
     }
+
+
+def test_the_recorded_context_and_what_ended_the_call_are_read(program: Any, draft: Any) -> None:
+    writer = program("policy_read", "policy_write", "audit_read")
+    context = {"agent_id": "main", "channel": "telegram", "sender_id": "7", "sender_is_owner": False}
+    for name, tool, decision, wanted in (
+        ("a", "exec", EntryDecision(verdict="deny", layer="agent", rule="x"), ("denied", "agent")),
+        ("b", "read", EntryDecision(verdict="deny", layer="limits", rule="calm"), ("denied", "")),  # nothing is live
+        ("c", "exec", EntryDecision(verdict="ask", layer="exec_policy"), ("asks", "exec_policy")),
+    ):
+        call_id = new_id()
+        entry_record(
+            EntryDraft(
+                kind=EntryKind.DENIAL,
+                actor="token:oca_1",
+                environment=draft.slug,
+                agent="main",
+                tool=tool,
+                call_id=call_id,
+                decision=decision,
+                changes={"context": context},
+            )
+        )
+        made = writer.post("policy-tests", {"name": name, "call": show_id("call", call_id)})
+        assert made.status_code == 201, made.json()
+        assert ((made.json()["verdict"], made.json()["layer"]), made.json()["context"]) == (wanted, context)
 
 
 def test_a_call_that_the_ledger_does_not_know_is_not_found(program: Any, draft: Any) -> None:
