@@ -31,7 +31,7 @@ KINDS: Final[Mapping[str, type[Subcommand]]] = {
 
 
 class Command(BaseCommand):
-    help = "The policy of an environment: documents and files in and out, findings, tests, guardrails, replays, publishing."
+    help = "The policy of an environment: documents, files, findings, tests, guardrails, replays, publishing."
 
     def add_arguments(self, parser: CommandParser) -> None:
         kinds = parser.add_subparsers(dest="subcommand", required=True, metavar="SUBCOMMAND")
