@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal
 
 from apps.policies.document.guards import write_guards_tree
-from apps.policies.document.policy_tests import write_tests_tree
+from apps.policies.document.named import write_named_tree
 from apps.policies.document.profiles import write_profiles_tree
 from apps.policies.document.secrets import with_masks, with_notes
 from apps.policies.document.writing import write_approvals_tree, write_tree
-from apps.policies.models import PolicyTest
+from apps.policies.models import Guardrail, PolicyTest
 from apps.registry.models import Environment
 
 DOCUMENT: Final = "openclaw.json"
@@ -17,18 +17,20 @@ APPROVALS: Final = "exec-approvals.json"
 GUARDS: Final = "guards.json"
 PROFILES: Final = "profiles.json"
 TESTS: Final = "policy-tests.json"
-FILES: Final = (DOCUMENT, APPROVALS, GUARDS, PROFILES, TESTS)
+GUARDRAILS: Final = "guardrails.json"
+FILES: Final = (DOCUMENT, APPROVALS, GUARDS, PROFILES, TESTS, GUARDRAILS)
 _SECRETS: Final = {"masked": with_masks, "notes": with_notes}
 
 
 def draft_trees(environment: Environment) -> dict[str, Any]:
-    """Write the draft and the policy tests as documents by file; there may be no exec approvals. Secrets are sealed."""
+    """Write draft, policy tests and guardrails as documents by file, secrets sealed; exec approvals may be absent."""
     trees = {
         DOCUMENT: write_tree(environment),
         APPROVALS: write_approvals_tree(environment),
         GUARDS: write_guards_tree(environment),
         PROFILES: write_profiles_tree(environment),
-        TESTS: write_tests_tree(PolicyTest.objects.filter(environment=environment)),
+        TESTS: write_named_tree(PolicyTest, PolicyTest.objects.filter(environment=environment)),
+        GUARDRAILS: write_named_tree(Guardrail, Guardrail.objects.filter(environment=environment)),
     }
     return {name: tree for name, tree in trees.items() if tree is not None}
 

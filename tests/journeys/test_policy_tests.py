@@ -53,7 +53,7 @@ def _denies_the_tool(admin: Visitor) -> None:
     agent = admin.url + "/agents/docs-writer/"
     page.goto(agent)
     version = page.locator("input[name=version]").first.get_attribute("value") or ""
-    form = {"csrfmiddlewaretoken": token, "version": version, "deny": "web_fetch"}
+    form: dict[str, str | float | bool] = {"csrfmiddlewaretoken": token, "version": version, "deny": "web_fetch"}
     answer = page.request.post(agent, form=form, headers={"Referer": agent})
     assert answer.ok, answer.status
 

@@ -13,11 +13,12 @@ from django.core.management import CommandError, call_command
 from apps.audit.models import Entry
 from apps.policies.document.secrets import PLACEHOLDER
 from apps.policies.files import FILES, draft_trees
-from apps.policies.models import Agent, PolicyTest, Profile
+from apps.policies.models import Agent, Guardrail, PolicyTest, Profile
 from apps.policies.selectors import draft_changes, draft_snapshot, live_publication
 from apps.policies.services import (
     document_import,
     files_apply,
+    guardrail_create,
     permission_grant_create,
     policy_test_create,
     profile_create,
@@ -26,6 +27,7 @@ from apps.policies.services import (
 
 SAMPLE = Path(__file__).parent.parent / "samples" / "openclaw.full.json5"
 APPROVALS = {"version": 1, "agents": {"ops": {"allowlist": [{"pattern": "/**/ls"}]}}}
+RULE = {"requires": "never", "tools": ["nothing_of_the_kind"], "agents": ["ops"]}
 SECRET = "test-gateway-token"
 Folder = Callable[[], Path]
 
@@ -38,6 +40,7 @@ def full(environment: Any, admin: Any) -> Any:
     profile_create(environment, "night", by=admin, label="Night", allow=["read"], deny=[])
     document_import(environment, SAMPLE.read_text(), by=admin, approvals=json.dumps(APPROVALS))
     permission_grant_create(environment, "reads", by=admin, permissions=["db:read"], agent="ops")
+    guardrail_create(environment, by=admin, name="no exec", form=RULE, severity="warning")
     context = {"agent_id": "ops"}
     policy_test_create(environment, by=admin, name="no such tool", tool="raed", verdict="denied", context=context)
     params = {"command": "curl -H 'Authorization: Bearer sk-proj-" + "a1B2c3D4" * 6 + "' https://a.example"}
@@ -127,7 +130,7 @@ def test_another_environment_becomes_what_the_files_say(full: Any, folder: Path)
     change(folder, "openclaw.json", lambda tree: drop_secrets(tree))
     files_apply(other, {path.name: path.read_bytes() for path in folder.iterdir()}, by=None)
     ours, theirs = draft_trees(full), draft_trees(other)
-    for name in ("exec-approvals.json", "guards.json", "profiles.json", "policy-tests.json"):
+    for name in ("exec-approvals.json", "guards.json", "profiles.json", "policy-tests.json", "guardrails.json"):
         assert theirs[name] == ours[name], name
     assert theirs["openclaw.json"]["agents"] == ours["openclaw.json"]["agents"]
 
@@ -193,9 +196,11 @@ def test_an_apply_changes_the_draft_in_one_step_on_record(full: Any, folder: Pat
     change(folder, "openclaw.json", deny_read)
     change(folder, "profiles.json", lambda tree: tree.update(day={"allow": ["write"]}))
     change(folder, "policy-tests.json", lambda tree: tree.update({"more": {"tool": "read", "verdict": "denied"}}))
+    change(folder, "guardrails.json", lambda tree: tree["no exec"].pop("severity"))
     before = entries()
     told = run("apply", str(folder))
-    assert "1 created, 1 changed, 0 deleted" in told and "policy tests 1 created" in told
+    assert "1 created, 1 changed, 0 deleted" in told and "policy tests 1 created; guardrails 1 changed" in told
+    assert Guardrail.objects.get().is_blocking
     assert Agent.objects.get(key="ops").deny == ["read"]
     assert sorted(Profile.objects.values_list("key", flat=True)) == ["day", "night"]
     made = PolicyTest.objects.get(name="more")
@@ -230,6 +235,11 @@ def test_a_dry_run_says_the_same_and_changes_nothing(full: Any, folder: Path) ->
             ["tests:a.context", "tests:b"],
         ),
         ("policy-tests.json", "[]", ["tests:"]),
+        (
+            "guardrails.json",
+            '{"a": {"form": {}, "sevrity": "x"}, "b": 7}',
+            ["guardrails:a.sevrity", "guardrails:a.form", "guardrails:b"],
+        ),
     ],
 )
 def test_a_mistake_names_its_file_and_place_and_nothing_is_applied(

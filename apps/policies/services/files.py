@@ -1,7 +1,8 @@
-"""Files of a repository become the draft and the policy tests, whole or not at all; or only say what they would."""
+"""Files of a repository become draft, policy tests and guardrails, whole or not at all; or say what they would."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeVar
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -14,6 +15,7 @@ from apps.policies.actors import By, logged_as
 from apps.policies.compiler import compile_draft
 from apps.policies.document.findings import Diagnostic, Findings
 from apps.policies.document.incoming import (
+    Read,
     Text,
     Wanted,
     diagnostics_of,
@@ -23,18 +25,30 @@ from apps.policies.document.incoming import (
     wanted_guards,
     wanted_profiles,
 )
-from apps.policies.document.policy_tests import parse_tests
+from apps.policies.document.named import parse_named
 from apps.policies.document.reading import read_tree
-from apps.policies.files import APPROVALS, DOCUMENT, FILES, GUARDS, PROFILES, TESTS, draft_trees, files_text
+from apps.policies.files import (
+    APPROVALS,
+    DOCUMENT,
+    FILES,
+    GUARDRAILS,
+    GUARDS,
+    PROFILES,
+    TESTS,
+    draft_trees,
+    files_text,
+)
 from apps.policies.locks import draft_lock
-from apps.policies.models import PolicyTest
+from apps.policies.models import Guardrail, PolicyTest
 from apps.policies.profiles import own_profiles
 from apps.policies.proving import ProofRun, policy_tests_run
+from apps.policies.services.guardrails import guardrails_reconcile
 from apps.policies.services.policy_tests import policy_tests_reconcile
 from apps.registry.models import Environment
 from apps.registry.services.changing import change
 
-REASON = "apply"
+REASON: Final = "apply"
+N = TypeVar("N", PolicyTest, Guardrail)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +57,13 @@ class FilesReport:
 
     Attributes:
         counts: how many records are `created`, `changed`, `deleted`, `unchanged`.
-        tests: names of the policy tests that are `created`, `changed`, `deleted`.
-        is_changed: draft or policy tests are not what they were.
+        tests, guardrails: names of those that are `created`, `changed`, `deleted`.
+        is_changed: draft, policy tests or guardrails are not what they were.
     """
 
     counts: Mapping[str, int]
     tests: Mapping[str, list[str]]
+    guardrails: Mapping[str, list[str]]
     diagnostics: list[Diagnostic] = field(default_factory=list)
     records: Mapping[str, int] = field(default_factory=dict)
     is_changed: bool = True
@@ -82,9 +97,10 @@ def files_apply(environment: Environment, files: Mapping[str, Text], *, by: By) 
         report = _reconciled(environment, files, by=by)
         if draft_trees(environment) == before:
             transaction.set_rollback(True)
-            return FilesReport({}, {}, report.diagnostics, is_changed=False)
+            return replace(report, counts={}, tests={}, guardrails={}, is_changed=False)
         announce("draft.changed", id=environment.pk, environment=environment.slug)
-        told = {"reason": REASON, "counts": report.counts, "records": report.records, "tests": report.tests}
+        names = ("counts", "records", "tests", "guardrails")
+        told = {"reason": REASON} | {name: getattr(report, name) for name in names}
         entry_record(EntryDraft(kind=EntryKind.IMPORT, actor=actor_of(by), environment=environment.slug, changes=told))
     return report
 
@@ -105,22 +121,31 @@ def files_preview(environment: Environment, files: Mapping[str, Text], *, with_t
         after = draft_trees(environment)
         run = policy_tests_run(environment, compile_draft(environment)) if with_tests else None
         transaction.set_rollback(True)
-    shown = FilesReport(report.counts, report.tests, report.diagnostics, report.records, is_changed=after != before)
+    shown = replace(report, is_changed=after != before)
     return FilesPreview(shown, files_text(before, secrets="notes"), files_text(after, secrets="notes"), run)
 
 
 def _reconciled(environment: Environment, files: Mapping[str, Text], *, by: By) -> FilesReport:
-    wanted, tests = _wanted(environment, files)
-    diagnostics = diagnostics_of(wanted, _("the files have mistakes"))
+    """Make everything equal to what files say, in the current transaction; nothing is recorded."""
+    given = {name: (lambda findings, name=name: read_tree(files[name], findings)) for name in FILES if name in files}
+    wanted = _wanted(environment, given)
+    tests, of_tests = _named(PolicyTest, given.get(TESTS), "tests:")
+    guardrails, of_guardrails = _named(Guardrail, given.get(GUARDRAILS), "guardrails:")
+    remarks = [Wanted([], (), findings) for findings in (of_tests, of_guardrails)]
+    diagnostics = diagnostics_of([*wanted, *remarks], _("the files have mistakes"))
     with logged_as(by, reason=REASON):
         counts, records = draft_reconcile(environment, wanted)
-        told = {} if tests is None else policy_tests_reconcile(environment, tests, by=by)
-    return FilesReport(counts, told, diagnostics, records)
+        return FilesReport(
+            counts,
+            {} if tests is None else policy_tests_reconcile(environment, tests, by=by),
+            {} if guardrails is None else guardrails_reconcile(environment, guardrails, by=by),
+            diagnostics,
+            records,
+        )
 
 
-def _wanted(environment: Environment, files: Mapping[str, Text]) -> tuple[list[Wanted], list[PolicyTest] | None]:
-    """Read the files that are given, in the order in which they lean on each other."""
-    given = {name: (lambda findings, name=name: read_tree(files[name], findings)) for name in FILES if name in files}
+def _wanted(environment: Environment, given: Mapping[str, Read]) -> list[Wanted]:
+    """Read the files of the draft that are given, in the order in which they lean on each other."""
     wanted, own = [], own_profiles(environment)
     if PROFILES in given:
         wanted.append(wanted_profiles(environment, given[PROFILES]))
@@ -131,9 +156,12 @@ def _wanted(environment: Environment, files: Mapping[str, Text]) -> tuple[list[W
         wanted.append(wanted_approvals(environment, given[APPROVALS]))
     if GUARDS in given:
         wanted.append(wanted_guards(given[GUARDS]))
-    if TESTS not in given:
-        return wanted, None
-    findings = Findings(prefix="tests:")
-    tree = given[TESTS](findings)
-    tests = [] if tree is None else parse_tests(tree, findings)
-    return [*wanted, Wanted([], (), findings)], tests
+    return wanted
+
+
+def _named(model: type[N], read: Read | None, prefix: str) -> tuple[list[N] | None, Findings]:
+    findings = Findings(prefix=prefix)
+    if read is None:
+        return None, findings
+    tree = read(findings)
+    return [] if tree is None else parse_named(model, tree, findings), findings

@@ -1,6 +1,6 @@
 """What people change about guardrails. Each change holds the draft: a publication knows which it was held against."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Any, Final
 
@@ -22,6 +22,7 @@ from apps.policies.guardrails import checked
 from apps.policies.locks import draft_lock
 from apps.policies.models import Guardrail, GuardrailAcceptance, Publication
 from apps.policies.selectors import draft_snapshot
+from apps.policies.services.named import named_reconcile
 from apps.policies.snapshots import publication_snapshot
 from apps.registry.models import Environment
 from apps.registry.services.changing import change, check_version, field_problems, write_fields
@@ -83,6 +84,26 @@ def guardrail_delete(guardrail: Guardrail, *, by: By, expected_version: int | No
         check_version(guardrail, expected_version, {})
         _tell(guardrail, by, "delete", {})
         guardrail.delete()
+
+
+def guardrails_reconcile(environment: Environment, wanted: Sequence[Guardrail], *, by: By) -> dict[str, list[str]]:
+    """Make the guardrails of an environment those that files hold, in the current transaction; nothing is recorded.
+
+    Args:
+        wanted: not stored, each valid by itself.
+    Returns:
+        The names of those that were `created`, `changed`, `deleted`.
+    Raises:
+        GuardrailInvalidError: there are too many.
+    """
+    if len(wanted) > GUARDRAILS_MOST:
+        message = _("an environment keeps at most %(most)s guardrails") % {"most": GUARDRAILS_MOST}
+        raise _wrong(GuardrailInvalidError, "", message)
+    return named_reconcile(Guardrail, environment, wanted, fields=_fields, by=by)
+
+
+def _fields(guardrail: Guardrail) -> dict[str, Any]:
+    return {name: getattr(guardrail, name) for name in FIELDS} | {"form": _written(guardrail.form)}
 
 
 def guardrail_accept(

@@ -15,6 +15,7 @@ from apps.policies.actors import By
 from apps.policies.errors import PolicyTestInvalidError, RecordGoneError
 from apps.policies.locks import draft_lock
 from apps.policies.models import PolicyTest
+from apps.policies.services.named import named_reconcile
 from apps.registry.models import Environment
 from apps.registry.services.changing import change, check_version, field_problems, write_fields
 
@@ -88,19 +89,11 @@ def policy_tests_reconcile(environment: Environment, wanted: Sequence[PolicyTest
     """
     if len(wanted) > TESTS_MOST:
         raise _wrong("", _("an environment keeps at most %(most)s policy tests") % {"most": TESTS_MOST})
-    stored = {test.name: test for test in PolicyTest.objects.filter(environment=environment)}
-    told: dict[str, list[str]] = {"created": [], "changed": [], "deleted": []}
-    for name in sorted(stored.keys() - {test.name for test in wanted}):
-        stored.pop(name).delete()
-        told["deleted"].append(name)
-    for test in wanted:
-        known, fields = stored.get(test.name), _masked({name: getattr(test, name) for name in FIELDS})
-        if known is None:
-            PolicyTest(environment=environment, made_by=actor_of(by), **fields).save(force_insert=True)
-            told["created"].append(test.name)
-        elif write_fields(known, fields):
-            told["changed"].append(test.name)
-    return told
+    return named_reconcile(PolicyTest, environment, wanted, fields=_fields, by=by)
+
+
+def _fields(test: PolicyTest) -> dict[str, Any]:
+    return _masked({name: getattr(test, name) for name in FIELDS})
 
 
 def _locked(test: PolicyTest) -> PolicyTest:

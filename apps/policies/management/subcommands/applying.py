@@ -66,9 +66,11 @@ class Apply(Subcommand):
             self.stdout.write(f"nothing to change in `{slug}`")
             return
         counts = [f"{count} {name}" for name, count in report.counts.items()]
-        tests = [f"{len(names)} {word}" for word, names in report.tests.items() if names]
-        told = f"records {', '.join(counts)}" + (f"; policy tests {', '.join(tests)}" if tests else "")
-        self.stdout.write(f"{verb} `{slug}`: {told}")
+        parts = [f"records {', '.join(counts)}"]
+        for kind, told in (("policy tests", report.tests), ("guardrails", report.guardrails)):
+            counted = [f"{len(names)} {word}" for word, names in told.items() if names]
+            parts += [f"{kind} {', '.join(counted)}"] if counted else []
+        self.stdout.write(f"{verb} `{slug}`: {'; '.join(parts)}")
 
 
 def diff_lines(preview: FilesPreview) -> Iterator[str]:

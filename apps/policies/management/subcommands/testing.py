@@ -10,10 +10,11 @@ from django.core.management.base import CommandError, CommandParser
 from apps.firewall.engine.snapshot import Snapshot, load_snapshot
 from apps.firewall.errors import FirewallError
 from apps.policies.document.findings import Findings
-from apps.policies.document.policy_tests import parse_tests
+from apps.policies.document.named import parse_named
 from apps.policies.document.reading import read_tree
 from apps.policies.errors import DocumentInvalidError, PolicyError
 from apps.policies.management.policy_command import CANNOT, Subcommand
+from apps.policies.models import PolicyTest
 from apps.policies.proving import ProofRun, ProvenCase, failure_detail, policy_tests, policy_tests_run, tests_run
 from apps.policies.selectors import draft_snapshot, live_snapshot
 from apps.policies.services import files_preview
@@ -78,7 +79,7 @@ class Test(Subcommand):
     def _cases(self, name: str) -> list[Any]:
         findings = Findings(prefix="tests:")
         tree = read_tree(self.read(name), findings)
-        tests = [] if tree is None else parse_tests(tree, findings)
+        tests = [] if tree is None else parse_named(PolicyTest, tree, findings)
         mistakes = [item.as_detail() for item in findings.errors()]
         if mistakes:
             raise DocumentInvalidError("the cases have mistakes", mistakes)
