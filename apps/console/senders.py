@@ -23,10 +23,9 @@ from apps.firewall.engine.senders import KINDS, Sender, SenderIndex
 from apps.firewall.engine.session_key import normalize_agent_id
 from apps.firewall.engine.simulate import Block, engine_with_senders
 from apps.firewall.engine.snapshot import Snapshot
-from apps.policies.channels import Page, Written, path_of, rules_like, rules_page
+from apps.policies.channels import Page, Written, path_of, rules_like, rules_page, rules_written
 from apps.policies.lint.addresses import sender_meant, sender_told
 from apps.policies.lint.reach import sender_identity, sender_remarks
-from apps.policies.selectors import sender_rules
 
 if TYPE_CHECKING:
     from apps.policies.models import SenderRule
@@ -227,9 +226,13 @@ def engine_typed(draft: Snapshot, scope: Scope, rule: "RuleRecord", values: Mapp
     if not is_new(rule) and rule.key == key:
         return engine_after(draft.engine, {replace(scope.block, sender=key): policy})
     rules = [
-        (key, policy) if each.pk == rule.pk else (each.key, policy_of(each))
-        for each in sender_rules(scope.environment, **scope.parents)
+        (key, policy) if pk == rule.pk else (written, _block(*lists))
+        for pk, written, *lists in rules_written(scope.environment, **scope.parents)
     ]
     if is_new(rule) and fold(key):
         rules.append((key, policy))
     return engine_with_senders(draft.engine, scope.block, rules)
+
+
+def _block(allow: list[str] | None, also_allow: list[str] | None, deny: list[str] | None) -> Policy:
+    return lists_block({"allow": allow, "also_allow": also_allow, "deny": deny})

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
-from django.db import connection
-from django.db.models import Case, Count, F, IntegerField, OrderBy, Q, QuerySet, Value, When, Window
-from django.db.models.functions import Coalesce, RowNumber
+from django.db.models import Case, Count, F, IntegerField, OrderBy, Q, QuerySet, Value, When
+from django.db.models.functions import Coalesce
 
 from apps.policies.kinds import event_model, kind_of
 from apps.policies.models import Agent, Channel, ChannelAccount, ChannelGroup, SenderRule
@@ -61,18 +60,17 @@ def groups_page(environment: Environment, *, query: str = "", number: int = 0, h
         for name in names:
             matches |= Q(**{f"{name}__icontains": query})
         rows = rows.filter(matches)
-    total = rows.count()
-    pages = max(1, -(-total // GROUPS_SHOWN))
+    # sorting bare ids is many times as fast as sorting groups, and tells all at once where one stands
+    order = list(rows.order_by(*_group_order()).values_list("pk", flat=True))
+    pages = max(1, -(-len(order) // GROUPS_SHOWN))
     if number < 1:
-        number = _page_holding(rows, holding) if holding is not None else 1
+        number = order.index(holding) // GROUPS_SHOWN + 1 if holding in order else 1
     number = min(number, pages)
-    first = (number - 1) * GROUPS_SHOWN
-    shown = list(
-        rows.select_related("channel", "account", "parent").order_by(*_group_order())[first : first + GROUPS_SHOWN]
-    )
-    counts = _rules_in(group.pk for group in shown)
-    found = [GroupShown(group, counts.get(group.pk, 0)) for group in shown]
-    return Page(found, number, pages, total)
+    asked = order[(number - 1) * GROUPS_SHOWN : number * GROUPS_SHOWN]
+    found = ChannelGroup.objects.select_related("channel", "account", "parent").in_bulk(asked)
+    counts = _rules_in(asked)
+    shown = [GroupShown(found[pk], counts.get(pk, 0)) for pk in asked if pk in found]
+    return Page(shown, number, pages, len(order))
 
 
 def _group_order() -> list[OrderBy]:
@@ -86,15 +84,6 @@ def _group_order() -> list[OrderBy]:
         OrderBy(F("position")),
         OrderBy(F("id")),
     ]
-
-
-def _page_holding(rows: QuerySet[ChannelGroup], holding: UUID) -> int:
-    placed = rows.annotate(place=Window(RowNumber(), order_by=_group_order())).values_list("id", "place")
-    query, values = placed.query.sql_with_params()
-    with connection.cursor() as cursor:  # a filter of Django's would come before the counting
-        cursor.execute(f"SELECT place FROM ({query}) AS placed (id, place) WHERE id = %s", [*values, holding])  # noqa: S608 - Django's own words
-        found = cursor.fetchone()
-    return 1 if found is None else -(-int(found[0]) // GROUPS_SHOWN)
 
 
 def _rules_in(groups: Iterable[UUID]) -> Mapping[Any, int]:
@@ -115,12 +104,11 @@ def groups_inside(group: ChannelGroup) -> QuerySet[ChannelGroup]:
 
 @dataclass(frozen=True, slots=True)
 class ChannelCounts:
-    """A channel with its accounts, and how many groups and rules by sender it has; `default` is its group `*`."""
+    """A channel with its accounts, and how many groups it has; `default` is its group `*`."""
 
     record: Channel
     accounts: list[str]
     groups: int
-    rules: int
     default: UUID | None
 
 
@@ -131,13 +119,9 @@ def channel_counts(environment: Environment) -> list[ChannelCounts]:
         accounts.setdefault(channel, []).append(key)
     groups = ChannelGroup.objects.filter(environment=environment).order_by()
     totals = dict(groups.values("channel").annotate(number=Count("id")).values_list("channel", "number"))
-    rules = SenderRule.objects.filter(environment=environment, group__isnull=False).order_by()
-    ruled = dict(rules.values("group__channel").annotate(number=Count("id")).values_list("group__channel", "number"))
     defaults = dict(groups.filter(key="*", account=None, parent=None).values_list("channel", "id"))
     return [
-        ChannelCounts(
-            each, accounts.get(each.pk, []), totals.get(each.pk, 0), ruled.get(each.pk, 0), defaults.get(each.pk)
-        )
+        ChannelCounts(each, accounts.get(each.pk, []), totals.get(each.pk, 0), defaults.get(each.pk))
         for each in Channel.objects.filter(environment=environment).order_by("position", "id")
     ]
 
@@ -177,6 +161,14 @@ def rule_find(
     """Find a rule of a scope."""
     rows = SenderRule.objects.select_related("environment").filter(environment=environment, agent=agent, group=group)
     return rows.filter(pk=record_id).first()
+
+
+def rules_written(
+    environment: Environment, *, agent: Agent | None = None, group: ChannelGroup | None = None
+) -> list[tuple[Any, ...]]:
+    """Return every rule of a scope in the order of the document: id, key, allow, also_allow, deny."""
+    rows = SenderRule.objects.filter(environment=environment, agent=agent, group=group).order_by("position", "id")
+    return list(rows.values_list("pk", "key", "allow", "also_allow", "deny"))
 
 
 def rules_like(rule: SenderRule, part: str, *, limit: int) -> list[SenderRule]:

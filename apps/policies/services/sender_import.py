@@ -15,7 +15,7 @@ from apps.audit.services import entry_record
 from apps.events.notices import announce
 from apps.firewall.engine.dialect import Dialect, dialect_named
 from apps.policies.actors import By, logged_as
-from apps.policies.document.bulk import insert_all
+from apps.policies.document.bulk import insert_all, update_lists
 from apps.policies.document.findings import show_path
 from apps.policies.document.sender_table import LISTS, Mistake, TableRow, read_table
 from apps.policies.errors import DocumentInvalidError
@@ -27,7 +27,6 @@ from apps.registry.models import Environment
 
 OUTCOMES: Final = ("added", "changed", "unchanged", "refused")
 DETAILS_LIMIT: Final = 200
-BATCH: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +124,7 @@ class _Plan:
         self.agent, self.group = agent, group
         self.dialect: Dialect = dialect_named(environment.dialect)
         self.stored: dict[str, SenderRule] = {rule.key: rule for rule in self._scope()}
-        self.added: list[SenderRule] = []
+        self.added: list[TableRow] = []
         self.changed: list[SenderRule] = []
         self._lines: dict[str, int] = {}
         self._meant = {sender_identity(self.dialect, key): key for key in reversed(self.stored)}
@@ -137,22 +136,24 @@ class _Plan:
 
     def place(self) -> str:
         """Say where the rules stand."""
-        return show_path(Places(self.environment).of(self._rule("")))
+        rule = SenderRule(environment=self.environment, agent=self.agent, group=self.group)
+        return show_path(Places(self.environment).of(rule))
 
     def write(self) -> None:
         """Write what is added and changed."""
         last = self._scope().aggregate(last=Max("position"))["last"]
-        for position, rule in enumerate(self.added, 0 if last is None else last + 1):
-            rule.position = position
-        insert_all(SenderRule, self.added)
-        SenderRule.objects.bulk_update(self.changed, [*LISTS, "version"], batch_size=BATCH)
+        first = 0 if last is None else last + 1
+        parents = {"environment": self.environment, "agent": self.agent, "group": self.group}
+        made = [
+            SenderRule(key=row.key, position=position, **parents, **row.lists)
+            for position, row in enumerate(self.added, first)
+        ]
+        insert_all(SenderRule, made)
+        update_lists(SenderRule, self.changed, LISTS)
 
     def _scope(self) -> Any:
         rows = SenderRule.objects.filter(environment=self.environment, agent=self.agent, group=self.group)
         return rows.order_by("position", "id")
-
-    def _rule(self, key: str) -> SenderRule:
-        return SenderRule(environment=self.environment, agent=self.agent, group=self.group, key=key)
 
     def _outcome(self, row: TableRow) -> RowOutcome:
         mistake = row.mistake or self._refusal(row)
@@ -164,25 +165,18 @@ class _Plan:
         remark = "" if meant == row.key else _("means the same sender as `%(key)s`") % {"key": meant}
         rule = self.stored.get(row.key)
         if rule is None:
-            rule = self._rule(row.key)
-            self.added.append(rule)
-            outcome = "added"
-        else:
-            outcome = "unchanged" if all(getattr(rule, n) == names for n, names in row.lists.items()) else "changed"
+            self.added.append(row)
+            return RowOutcome(row.line, row.key, "added", None, remark)
+        if all(getattr(rule, name) == names for name, names in row.lists.items()):
+            return RowOutcome(row.line, row.key, "unchanged", None, remark)
         for name, names in row.lists.items():
             setattr(rule, name, names)
         if rule.allow and rule.also_allow:
             message = _("the rule has `allow` and would have `also_allow` beside it")
-            return self._taken_back(row, rule, outcome, Mistake("also_allow", "allow_and_also", message))
-        if outcome == "changed":
-            rule.version += 1
-            self.changed.append(rule)
-        return RowOutcome(row.line, row.key, outcome, None, remark)
-
-    def _taken_back(self, row: TableRow, rule: SenderRule, outcome: str, mistake: Mistake) -> RowOutcome:
-        if outcome == "added":
-            self.added.remove(rule)
-        return RowOutcome(row.line, row.key, "refused", mistake)
+            return RowOutcome(row.line, row.key, "refused", Mistake("also_allow", "allow_and_also", message))
+        rule.version += 1
+        self.changed.append(rule)
+        return RowOutcome(row.line, row.key, "changed", None, remark)
 
     def _refusal(self, row: TableRow) -> Mistake | None:
         if row.key in self._lines:
