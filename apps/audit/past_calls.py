@@ -18,7 +18,9 @@ from django.db import connection, transaction
 from apps.audit.queries import IS_HEAD
 from apps.audit.walking import WORK_MEMORY, Place
 
-PART_CALLS: Final = 20_000
+PART_CALLS: Final = 100_000
+# The planner takes a part for a handful of rows. Left to itself it looks each content up, and sorts the texts.
+TOGETHER: Final = f"{WORK_MEMORY}; SET LOCAL enable_nestloop = off; SET LOCAL enable_sort = off"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class AlikeCalls:
         layer, label: what decided where not everything let it pass; only layers of the policy have a label.
         is_found: it came out of a run's tool search.
         params: where they were asked for, and nothing in them is masked.
-        newest: one of them.
+        newest: the id of one of them, as it is written.
     """
 
     tool: str
@@ -56,7 +58,7 @@ class AlikeCalls:
     is_found: bool
     params: Mapping[str, Any] | None
     count: int
-    newest: UUID
+    newest: str
 
 
 _WITHIN: Final = f"e.environment = %s AND e.at >= %s AND e.at < %s AND {IS_HEAD}"
@@ -119,7 +121,7 @@ def past_calls_part(
 def _alike(stretch: Stretch, start: Place, end: Place, with_params_of: Collection[str]) -> Iterator[AlikeCalls]:
     within: list[Any] = [stretch.environment, start.at, stretch.until, end.at, start.at, start.id, end.at, end.id]
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(WORK_MEMORY)
+        cursor.execute(TOGETHER)
         cursor.execute(_ALIKE, [list(with_params_of), start.at, end.at, *within])
         rows = cursor.fetchall()
     return map(_read, rows)
@@ -143,7 +145,7 @@ def _read(row: tuple[Any, ...]) -> AlikeCalls:
         is_found=is_found,
         params=read if isinstance(read, dict) else None,
         count=count,
-        newest=UUID(newest),
+        newest=newest,
     )
 
 

@@ -168,7 +168,7 @@ def test_groups_are_bounded_and_what_is_left_out_is_counted() -> None:
     tally = Tally()
     for number in range(GROUPS_MOST + 3):
         denied = Answer("denied", "agent", "", f"rule {number}")
-        tally.add("bot", "read", Outcome("blocked", Answer("allowed"), denied), 2, new_id())
+        tally.add("bot", "read", Outcome("blocked", Answer("allowed"), denied), 2, str(new_id()))
     written = json.loads(json.dumps(tally.to_json()))
     assert len(written["groups"]) == GROUPS_MOST
     assert (written["counts"], written["left"]) == ({"blocked": 2 * (GROUPS_MOST + 3)}, {"blocked": 6})

@@ -140,12 +140,16 @@ class Replayer:
         return self._decider(call.digest)
 
     def _outcome(self, context: CallContext, call: RecordedCall) -> Outcome:
-        if self._now is None:
-            now = Answer("denied", call.denied_by) if call.denied_by else ALLOWED
-        else:
-            now = self._judge(self._now, context, call)
+        now = self._now_answer(context, call)
         draft = self._judge(self._draft, context, call)
         return Outcome(change_of(now.verdict, draft.verdict), now, draft)
+
+    def _now_answer(self, context: CallContext, call: RecordedCall) -> Answer:
+        if self._now is None:
+            return Answer("denied", call.denied_by) if call.denied_by else ALLOWED
+        if self._judge is policy_answer and call.digest == self._now.digest and not call.denied_by:
+            return ALLOWED  # this very snapshot let it pass, and the context agrees
+        return self._judge(self._now, context, call)
 
     def _lacking(self, call: RecordedCall, contexts: list[CallContext]) -> str:
         """Name what decides and is not on record: the first of it that, alone, makes a difference."""

@@ -29,6 +29,7 @@ class AlikeReplayer:
     def __init__(self, now: Snapshot | None, draft: Snapshot) -> None:
         self._engine = CallReplayer(now, draft, decider=_decider(), files=HostFiles())
         self._known: dict[tuple[Any, ...], Outcome] = {}
+        self._contexts: dict[tuple[str, str, str | None], RecordedContext] = {}
 
     @property
     def with_params_of(self) -> frozenset[str]:
@@ -42,6 +43,7 @@ class AlikeReplayer:
         if outcome is None:
             if len(self._known) >= OUTCOMES_KEPT:
                 self._known.clear()
+                self._contexts.clear()
             outcome = self._known[key] = self._replay(alike)
         return outcome
 
@@ -51,7 +53,7 @@ class AlikeReplayer:
         if alike.tool in CONTROLS and not alike.layer:
             return Outcome("unknown", reason=SEARCH)
         call = CallWithParams(
-            context=_context(alike),
+            context=self._context(alike),
             tool=alike.tool,
             denied_by=alike.layer if _is_of_policy(alike) else "",
             digest=alike.digest,
@@ -59,6 +61,16 @@ class AlikeReplayer:
             params=alike.params,
         )
         return self._engine.replay(call)
+
+    def _context(self, alike: AlikeCalls) -> RecordedContext:
+        """Read a context; several tools are called in each."""
+        if alike.context is None:
+            return _bare(alike)
+        key = (alike.context, alike.session_key, alike.lacks)
+        known = self._contexts.get(key)
+        if known is None:
+            known = self._contexts[key] = _read(alike, alike.context)
+        return known
 
 
 def _question(alike: AlikeCalls) -> tuple[Any, ...]:
@@ -73,11 +85,15 @@ def _is_of_policy(alike: AlikeCalls) -> bool:
     return alike.decision == "deny" and is_layer
 
 
-def _context(alike: AlikeCalls) -> RecordedContext:
-    kept = None if alike.context is None else json.loads(alike.context)
-    if not isinstance(kept, Mapping):
-        channel, sender = alike.columns
-        return bare_context(agent=alike.agent, session_key=alike.session_key, channel=channel, sender=sender)
+def _bare(alike: AlikeCalls) -> RecordedContext:
+    channel, sender = alike.columns
+    return bare_context(agent=alike.agent, session_key=alike.session_key, channel=channel, sender=sender)
+
+
+def _read(alike: AlikeCalls, context: str) -> RecordedContext:
+    kept = json.loads(context)
+    if not isinstance(kept, Mapping):  # no door of ours writes such
+        return _bare(alike)
     lacks = () if alike.lacks is None else json.loads(alike.lacks)
     return read_context(kept, session_key=alike.session_key, lacks=lacks)
 

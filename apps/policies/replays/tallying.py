@@ -3,7 +3,6 @@
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Final
-from uuid import UUID
 
 from apps.firewall.engine.replay import Answer, Outcome
 
@@ -29,11 +28,11 @@ class Group:
     """How many calls change alike, and a few of them, the newest first."""
 
     count: int = 0
-    calls: list[UUID] = field(default_factory=list)
+    calls: list[str] = field(default_factory=list)
 
-    def add(self, count: int, call: UUID) -> None:
+    def add(self, count: int, call: str) -> None:
         self.count += count
-        self.calls = sorted({*self.calls, call}, reverse=True)[:CALLS_NAMED]
+        self.calls = sorted({*self.calls, call}, reverse=True)[:CALLS_NAMED]  # such ids are in order of time
 
 
 @dataclass(slots=True)
@@ -44,7 +43,7 @@ class Tally:
     left: Counter[str] = field(default_factory=Counter)
     groups: dict[GroupKey, Group] = field(default_factory=dict)
 
-    def add(self, agent: str, tool: str, outcome: Outcome, count: int, call: UUID) -> None:
+    def add(self, agent: str, tool: str, outcome: Outcome, count: int, call: str) -> None:
         """Count calls that are alike."""
         self.counts[outcome.change] += count
         if outcome.change == "same":
@@ -75,8 +74,7 @@ class Tally:
         """Read what `to_json` wrote; an empty object is an empty tally."""
         groups = {}
         for each in written.get("groups", ()):
-            group = Group(each["count"], [UUID(call) for call in each["calls"]])
-            groups[_key(each)] = group
+            groups[_key(each)] = Group(each["count"], list(each["calls"]))
         return cls(Counter(written.get("counts", {})), Counter(written.get("left", {})), groups)
 
 
@@ -89,7 +87,7 @@ def _written(key: GroupKey, group: Group) -> dict[str, Any]:
         "draft": None if key.draft is None else key.draft._asdict(),
         "reason": key.reason,
         "count": group.count,
-        "calls": [str(call) for call in group.calls],
+        "calls": group.calls,
     }
 
 
