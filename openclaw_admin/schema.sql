@@ -91,6 +91,7 @@
 -- policies.0007_policy_tests 63a1062a85d7a81c
 -- policies.0008_replays_of_past_calls 638853757ac0e710
 -- policies.0009_guardrails 6657909a0e495ac4
+-- policies.0010_publish_rules_and_requests 8c0e229565b0e3bf
 -- sessions.0001_initial 2aa438e2393ee513
 -- tool_runs.0001_runs_and_their_searches e2a6dbb50b07d8a1
 -- ;
@@ -2077,7 +2078,7 @@ ALTER TABLE "approvals_answerrule" ADD COLUMN "teams" varchar(64)[] DEFAULT '{}'
 -- ;
 ALTER TABLE "approvals_answerrule" ALTER COLUMN "teams" DROP DEFAULT
 -- ;
-ALTER TABLE "approvals_answerrule" ADD COLUMN "updated_at" timestamp with time zone DEFAULT '2026-11-24 19:32:03.255811+00:00'::timestamptz NOT NULL
+ALTER TABLE "approvals_answerrule" ADD COLUMN "updated_at" timestamp with time zone DEFAULT '2026-11-24 19:52:42.097194+00:00'::timestamptz NOT NULL
 -- ;
 ALTER TABLE "approvals_answerrule" ALTER COLUMN "updated_at" DROP DEFAULT
 -- ;
@@ -2295,7 +2296,7 @@ CREATE INDEX "audit_export_requested_by_id_b1eb06ef" ON "audit_export" ("request
 -- ;
 CREATE INDEX "audit_export_state" ON "audit_export" ("state", "expires_at")
 -- ;
-ALTER TABLE "audit_export" ADD COLUMN "touched_at" timestamp with time zone DEFAULT '2026-11-24 19:32:05.184397+00:00'::timestamptz NOT NULL
+ALTER TABLE "audit_export" ADD COLUMN "touched_at" timestamp with time zone DEFAULT '2026-11-24 19:52:46.234290+00:00'::timestamptz NOT NULL
 -- ;
 ALTER TABLE "audit_export" ALTER COLUMN "touched_at" DROP DEFAULT
 -- ;
@@ -7534,6 +7535,30 @@ CREATE INDEX "policies_guardrailevent_environment_id_ad8c4da8" ON "policies_guar
 CREATE INDEX "policies_guardrailevent_pgh_context_id_5d8ade97" ON "policies_guardrailevent" ("pgh_context_id")
 -- ;
 CREATE INDEX "policies_guardrailevent_pgh_obj_id_27f57b0f" ON "policies_guardrailevent" ("pgh_obj_id")
+-- ;
+CREATE TABLE "policies_publishrule" ("environment_id" uuid NOT NULL PRIMARY KEY, "needs_second_person" boolean NOT NULL, "hours" smallint NOT NULL CHECK ("hours" >= 0), "updated_at" timestamp with time zone NOT NULL)
+-- ;
+CREATE TABLE "policies_publishrequest" ("id" uuid NOT NULL PRIMARY KEY, "state" varchar(12) NOT NULL, "digest" varchar(64) NOT NULL, "expected_live" varchar(64) NOT NULL, "message" text NOT NULL, "is_reviewed" boolean NOT NULL, "publish_at" timestamp with time zone NULL, "expires_at" timestamp with time zone NOT NULL, "asked_at" timestamp with time zone NOT NULL, "actor" varchar(200) NOT NULL, "confirmed_at" timestamp with time zone NULL, "confirmed_actor" varchar(200) NOT NULL, "ended_at" timestamp with time zone NULL, "outcome" text NOT NULL, "asked_by_id" uuid NULL, "confirmed_by_id" uuid NULL, "environment_id" uuid NOT NULL, "publication_id" uuid NULL, CONSTRAINT "publish_request_done_with_publication" CHECK ((("publication_id" IS NOT NULL AND "state" = 'done') OR (NOT ("state" = 'done') AND "publication_id" IS NULL))))
+-- ;
+ALTER TABLE "policies_publishrule" ADD CONSTRAINT "policies_publishrule_environment_id_306c1320_fk_registry_" FOREIGN KEY ("environment_id") REFERENCES "registry_environment" ("id") DEFERRABLE INITIALLY DEFERRED
+-- ;
+ALTER TABLE "policies_publishrequest" ADD CONSTRAINT "policies_publishrequ_asked_by_id_6cdcf017_fk_accounts_" FOREIGN KEY ("asked_by_id") REFERENCES "accounts_user" ("id") DEFERRABLE INITIALLY DEFERRED
+-- ;
+ALTER TABLE "policies_publishrequest" ADD CONSTRAINT "policies_publishrequ_confirmed_by_id_53563262_fk_accounts_" FOREIGN KEY ("confirmed_by_id") REFERENCES "accounts_user" ("id") DEFERRABLE INITIALLY DEFERRED
+-- ;
+ALTER TABLE "policies_publishrequest" ADD CONSTRAINT "policies_publishrequ_environment_id_b2ed5909_fk_registry_" FOREIGN KEY ("environment_id") REFERENCES "registry_environment" ("id") DEFERRABLE INITIALLY DEFERRED
+-- ;
+ALTER TABLE "policies_publishrequest" ADD CONSTRAINT "policies_publishrequ_publication_id_5a887ffd_fk_policies_" FOREIGN KEY ("publication_id") REFERENCES "policies_publication" ("id") DEFERRABLE INITIALLY DEFERRED
+-- ;
+CREATE UNIQUE INDEX "publish_request_one_open" ON "policies_publishrequest" ("environment_id") WHERE "state" IN ('waiting', 'scheduled')
+-- ;
+CREATE INDEX "policies_publishrequest_asked_by_id_6cdcf017" ON "policies_publishrequest" ("asked_by_id")
+-- ;
+CREATE INDEX "policies_publishrequest_confirmed_by_id_53563262" ON "policies_publishrequest" ("confirmed_by_id")
+-- ;
+CREATE INDEX "policies_publishrequest_environment_id_b2ed5909" ON "policies_publishrequest" ("environment_id")
+-- ;
+CREATE INDEX "policies_publishrequest_publication_id_5a887ffd" ON "policies_publishrequest" ("publication_id")
 -- ;
 CREATE TABLE "django_session" ("session_key" varchar(40) NOT NULL PRIMARY KEY, "session_data" text NOT NULL, "expire_date" timestamp with time zone NOT NULL)
 -- ;

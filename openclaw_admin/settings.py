@@ -286,6 +286,7 @@ CELERY_BEAT_SCHEDULE = {
         "sessions.sweep": 600.0,
         "runs.sweep": 600.0,
         "openclaw_gateways.sweep": 60.0,
+        "policies.publish_due": 2.0,
     }.items()
 }
 # What an earlier process left, asked for when the scheduler starts.

@@ -85,6 +85,7 @@ def world(
             "approval_id": ask().pk,
             "call_id": called(),
             "publication_id": published.pk,
+            "request_id": new_id(),
             "export_id": export.pk,
             "stream_id": new_id(),
             "record_id": new_id(),

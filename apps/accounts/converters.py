@@ -76,6 +76,11 @@ class HaltId(IdConverter):
     regex = f"halt_{BODY}"
 
 
+class PublishRequestId(IdConverter):
+    prefix = "preq"
+    regex = f"preq_{BODY}"
+
+
 class PublicationId(IdConverter):
     prefix = "pub"
     regex = f"pub_{BODY}"
@@ -194,6 +199,7 @@ CONVERTERS: dict[str, type[IdConverter]] = {
     "grant_id": GrantId,
     "halt_id": HaltId,
     "publication_id": PublicationId,
+    "request_id": PublishRequestId,
     "record_id": RecordId,
     "audit_id": AuditEntryId,
     "source_id": SourceId,

@@ -40,6 +40,8 @@ STATUS_OF_CODE: dict[str, int] = {
     "run_not_found": status.HTTP_404_NOT_FOUND,
     "conflict": status.HTTP_409_CONFLICT,
     "publication_conflict": status.HTTP_409_CONFLICT,
+    "publish_request_closed": status.HTTP_409_CONFLICT,
+    "publish_request_stale": status.HTTP_409_CONFLICT,
     "undo_conflict": status.HTTP_409_CONFLICT,
     "undo_refused": status.HTTP_409_CONFLICT,
     "approval_already_decided": status.HTTP_409_CONFLICT,

@@ -1,5 +1,6 @@
 """Forms of the road from a file to a live snapshot: import, publish, roll back. Rules live in services."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 from django import forms
@@ -10,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from apps.console.forms import ConsoleForm
+from apps.policies.models.releasing import HOURS_MOST
 from apps.policies.upgrading import releases_beside
 
 FILE_LIMIT_BYTES = 7 * 1024 * 1024  # two of them fit into one request
@@ -87,15 +89,42 @@ def _message() -> forms.CharField:
     )
 
 
-class PublishForm(ConsoleForm):
-    """Why a draft goes live, and what was live when it was reviewed."""
+class _ReasonForm(ConsoleForm):
+    """Why something goes live, and what was live when it was reviewed."""
 
     message = _message()
     expected_live = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput)
 
 
-class RollbackForm(PublishForm):
+class PublishForm(_ReasonForm):
+    """Why a draft goes live, and when, if not now."""
+
+    publish_at = forms.DateTimeField(
+        label=gettext_lazy("Publish at (UTC)"),
+        required=False,
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+    )
+
+    def clean_publish_at(self) -> datetime | None:
+        at: datetime | None = self.cleaned_data["publish_at"]
+        return None if at is None else at.replace(tzinfo=UTC)
+
+
+class RollbackForm(_ReasonForm):
     """Why an earlier publication goes live again."""
+
+
+class PromoteForm(_ReasonForm):
+    """Why what another environment has live goes live here, and which publication of it was looked at."""
+
+    publication = forms.CharField(max_length=64, widget=forms.HiddenInput)
+
+
+class PublishRuleForm(ConsoleForm):
+    """Whether publishing takes a second person."""
+
+    needs_second_person = forms.BooleanField(label=gettext_lazy("A second person must confirm"), required=False)
+    hours = forms.IntegerField(label=gettext_lazy("A request waits at most (hours)"), min_value=1, max_value=HOURS_MOST)
 
 
 class DialectForm(ConsoleForm):

@@ -110,6 +110,30 @@ class PublicationRefusedError(PolicyError):
     code = "publication_refused"
 
 
+class PublishRuleInvalidError(PolicyError):
+    """A rule of publishing, or a time to publish at, would not be valid; the paths in `details` are field names."""
+
+    code = "publish_rule_invalid"
+
+
+class PublishRequestClosedError(PolicyError):
+    """The request to publish has been answered, withdrawn or overtaken."""
+
+    code = "publish_request_closed"
+
+
+class PublishRequestStaleError(PublishRequestClosedError):
+    """The draft or what is live is no longer what the request is about. It is closed by now."""
+
+    code = "publish_request_stale"
+
+
+class OwnPublishRequestError(PolicyError):
+    """Whoever asks for a second person is not that person."""
+
+    code = "own_request"
+
+
 class PolicyTestInvalidError(PolicyError):
     """A policy test would not be valid; the paths in `details` are field names."""
 

@@ -10,6 +10,7 @@ from kombu.exceptions import OperationalError as BrokerError
 
 from apps.policies.replays.asking import replays_unfinished
 from apps.policies.replays.running import TURN_S, replay_run
+from apps.policies.services.releasing import publish_due
 
 log = structlog.get_logger(__name__)
 
@@ -30,6 +31,12 @@ def replays_resume_task() -> int:
     for replay_id in unfinished:
         replay_run_task.delay(str(replay_id))
     return len(unfinished)
+
+
+@shared_task(name="policies.publish_due")
+def publish_due_task() -> int:
+    """Publish what is due, and end requests that are overtaken or expired. Every few seconds."""
+    return publish_due(timezone.now())
 
 
 def replay_enqueue(replay_id: UUID) -> None:

@@ -3,13 +3,17 @@
 import io
 import json
 import stat
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from apps.policies.selectors import live_publication
+from apps.policies.services import publish_rule_save
+from apps.registry.services import environment_create
 
 SAMPLE = Path(__file__).parent.parent / "samples" / "openclaw.full.json5"
 
@@ -109,3 +113,26 @@ def test_an_upgrade_is_told_and_made_only_when_asked(environment: Any) -> None:
 
     environment.refresh_from_db()
     assert environment.dialect == "2026.2"
+
+
+def test_publishing_waits_for_its_time_or_a_second_person(environment: Any, admin: Any) -> None:
+    run("policy", "import", str(SAMPLE))
+    with pytest.raises(CommandError, match="offset"):
+        run("policy", "publish", "-m", "later", "--at", "2099-01-01T00:00:00")
+    with pytest.raises(CommandError):
+        run("policy", "publish", "-m", "later", "--at", "2020-01-01T00:00:00+00:00")
+    at = (timezone.now() + timedelta(days=1)).isoformat()
+    assert run("policy", "publish", "-m", "later", "--at", at)[0].startswith("scheduled: preq_")
+    publish_rule_save(environment, by=admin, needs_second_person=True, hours=1)
+    assert run("policy", "publish", "-m", "now")[0].startswith("waiting: preq_")
+    assert live_publication(environment) is None
+
+
+def test_another_environment_is_promoted_by_name(environment: Any) -> None:
+    staging = environment_create(slug="staging")
+    run("policy", "import", str(SAMPLE), "--environment", "staging")
+    with pytest.raises(CommandError, match="nothing is live"):
+        run("policy", "promote", "--from", "staging", "-m", "up")
+    run("policy", "publish", "-m", "tried", "--environment", "staging")
+    assert run("policy", "promote", "--from", "staging", "-m", "up")[0].startswith("published v1 of `production`")
+    assert live_publication(staging) is not None

@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import HttpResponseClientRedirect
@@ -17,11 +18,13 @@ from apps.console.gate import ConsoleRequest, gate
 from apps.console.policy_tests import draft_run, failing_rows
 from apps.console.record_pages import record_url
 from apps.console.release_forms import PublishForm
+from apps.console.releasing import requests_shown
 from apps.console.replays import replay_panel, review_proof
 from apps.console.tool_changes import tool_changes
 from apps.console.views.start import has_begun
 from apps.firewall.engine.snapshot import SnapshotError
-from apps.policies.errors import PublicationConflictError, PublicationRefusedError
+from apps.policies.errors import PublicationConflictError, PublicationRefusedError, PublishRuleInvalidError
+from apps.policies.rules_of_release import needs_second_person
 from apps.policies.selectors import (
     draft_changes,
     draft_snapshot,
@@ -31,7 +34,7 @@ from apps.policies.selectors import (
     live_snapshot,
     publications,
 )
-from apps.policies.services import draft_discard
+from apps.policies.services import draft_discard, publish_ask
 from apps.policies.services import publish as publish_draft
 
 SHOWN_RECORDS = 40
@@ -53,14 +56,35 @@ def publish(request: ConsoleRequest) -> HttpResponse:
     form = PublishForm(request.POST)
     if not form.is_valid():
         return _refused(request, form, status=422)
+    wanted = dict(form.cleaned_data)
+    publish_at = wanted.pop("publish_at")
     try:
-        made = publish_draft(_environment(request), by=request.user, is_reviewed=True, **form.cleaned_data)
+        if publish_at is not None or needs_second_person(_environment(request)):
+            asked = publish_ask(
+                _environment(request),
+                by=request.user,
+                at=timezone.now(),
+                publish_at=publish_at,
+                is_reviewed=True,
+                **wanted,
+            )
+            return _asked(request, asked)
+        made = publish_draft(_environment(request), by=request.user, is_reviewed=True, **wanted)
     except PublicationConflictError:
         return _refused(request, form, status=409, rival=live_publication(_environment(request)))
-    except PublicationRefusedError as error:
+    except (PublicationRefusedError, PublishRuleInvalidError) as error:
         return _refused(request, form, status=422, refused=error)
     messages.success(request, _("%(version)s is live. Gateways take it up now.") % {"version": made})
     target = reverse("snapshot", args=[made.pk])
+    return HttpResponseClientRedirect(target) if request.htmx else redirect(target)
+
+
+def _asked(request: ConsoleRequest, asked: Any) -> HttpResponse:
+    if asked.state == "waiting":
+        messages.success(request, _("Asked. It goes live when a second person confirms it."))
+    else:
+        messages.success(request, _("Scheduled. It goes live at its time if nothing has moved by then."))
+    target = reverse("publish") + "#publish-requests"
     return HttpResponseClientRedirect(target) if request.htmx else redirect(target)
 
 
@@ -124,6 +148,7 @@ def _form_context(request: ConsoleRequest, form: PublishForm) -> dict[str, Any]:
         "digest": digest,
         "is_same": live is not None and digest == live.snapshot_id,
         "may_publish": may(request.user, Permission.PUBLISH),
+        "by_two": needs_second_person(environment),
         "findings": findings,
         "blocking": [finding for finding in findings if finding.severity == "error"],
         "warning_count": sum(finding.severity == "warning" for finding in findings),
@@ -139,6 +164,7 @@ def _review(request: ConsoleRequest, form: PublishForm) -> dict[str, Any]:
     return (
         context
         | replay_panel(request)
+        | requests_shown(request)
         | {
             "tool_changes": tools,
             "shown_tools": tools[:shown],

@@ -15,6 +15,7 @@ from apps.policies.models.guardrails import Guardrail, GuardrailAcceptance, Guar
 from apps.policies.models.guards import ContentAction, ContentFilter, ContentWhere, PermissionGrant
 from apps.policies.models.policy_tests import CaseOrigin, ExpectedVerdict, PolicyTest
 from apps.policies.models.publications import Publication, StoredSnapshot
+from apps.policies.models.releasing import PublishRequest, PublishRule, RequestState
 from apps.policies.models.replays import Replay, ReplayRule
 from apps.policies.models.scopes import Agent, ElevatedLevel, GlobalPolicy, Profile, ProviderPolicy
 
@@ -66,8 +67,11 @@ __all__ = [
     "Profile",
     "ProviderPolicy",
     "Publication",
+    "PublishRequest",
+    "PublishRule",
     "Replay",
     "ReplayRule",
+    "RequestState",
     "SenderRule",
     "StoredSnapshot",
 ]

@@ -12,6 +12,7 @@ from apps.policies.services.guardrails import (
     guardrail_save,
 )
 from apps.policies.services.policy_tests import policy_test_create, policy_test_delete, policy_test_save
+from apps.policies.services.promoting import promote
 from apps.policies.services.publishing import publish, rollback
 from apps.policies.services.records import (
     account_create,
@@ -31,6 +32,13 @@ from apps.policies.services.records import (
     record_delete,
     record_update,
     sender_rule_create,
+)
+from apps.policies.services.releasing import (
+    publish_ask,
+    publish_confirm,
+    publish_due,
+    publish_rule_save,
+    publish_withdraw,
 )
 from apps.policies.services.sender_import import SenderReport, senders_check, senders_import
 from apps.policies.services.undoing import change_undo
@@ -69,8 +77,14 @@ __all__ = [
     "policy_test_delete",
     "policy_test_save",
     "profile_create",
+    "promote",
     "provider_policy_create",
     "publish",
+    "publish_ask",
+    "publish_confirm",
+    "publish_due",
+    "publish_rule_save",
+    "publish_withdraw",
     "record_delete",
     "record_update",
     "rollback",

@@ -83,6 +83,17 @@ def draft_discard(environment: Environment, *, by: By, publication: Publication 
             raise DocumentInvalidError(_("nothing has been published to go back to"))
         if publication.environment_id != environment.pk:
             raise DocumentInvalidError(_("the publication belongs to another environment"))
+        return draft_take(environment, publication, by=by, reason="discard")
+
+
+def draft_take(environment: Environment, publication: Publication, *, by: By, reason: str) -> ImportReport:
+    """Set the draft to what a publication held, of whichever environment; profiles of our own stay.
+
+    Raises:
+        DocumentInvalidError: it cannot be read back here.
+    """
+    with transaction.atomic():
+        environment = draft_lock(environment)
         document, approvals = publication.document, publication.approvals_document
         guards = publication.guards_document or {}
         own = own_profiles(environment)
@@ -94,7 +105,7 @@ def draft_discard(environment: Environment, *, by: By, publication: Publication 
         else:
             wanted.append(wanted_approvals(environment, lambda findings: check_tree(approvals, findings), is_ours=True))
         wanted.append(wanted_guards(lambda findings: check_tree(guards, findings)))
-        return _apply(environment, wanted, by=by, reason="discard", message=_("the publication cannot be read back"))
+        return _apply(environment, wanted, by=by, reason=reason, message=_("the publication cannot be read back"))
 
 
 def _given(environment: Environment, text: Text | None, approvals: Text | None, guards: Text | None) -> list[Wanted]:

@@ -1,6 +1,7 @@
 """Publications: the draft becomes a signed snapshot. The list only grows; going back is one more publication."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from django.db import transaction
 from django.db.models import Max
@@ -25,10 +26,12 @@ from apps.policies.locks import draft_lock
 from apps.policies.models import Publication, StoredSnapshot
 from apps.policies.proving import failures
 from apps.policies.replays.proofs import replay_mistakes
+from apps.policies.rules_of_release import needs_second_person
 from apps.policies.snapshots import publication_snapshot
 from apps.registry.models import Environment
 
 MESSAGE_LENGTH = 4000
+NOTHING: Final[Mapping[str, Any]] = {}
 
 
 def publish(
@@ -45,29 +48,56 @@ def publish(
     """
     with transaction.atomic():
         environment = draft_lock(environment)
-        _refuse_stale(environment, expected_live)
-        details = [*_message_mistakes(message), *_draft_mistakes(environment)]
-        snapshot = None if details else _compiled(environment, details)
-        if snapshot is not None:
-            details += [*failures(environment, snapshot), *guardrail_failures(environment, snapshot)]
-            details += replay_mistakes(
-                environment,
-                draft_digest=snapshot.digest,
-                live_digest=expected_live or "",
-                is_reviewed=is_reviewed,
-            )
-        if snapshot is None or details:
-            raise PublicationRefusedError(_("the draft cannot be published"), details)
-        publication = Publication(
-            environment=environment,
-            snapshot=_store(environment, snapshot),
-            message=message.strip(),
-            document=write_tree(environment),
-            approvals_document=write_approvals_tree(environment),
-            guards_document=write_guards_tree(environment),
-            log_marks=log_marks(),
+        snapshot = publishable(
+            environment, message=message, expected_live=expected_live, is_reviewed=is_reviewed, is_alone=True
         )
-        return _add(publication, by, EntryKind.PUBLISH)
+        return make_live(environment, snapshot, by=by, message=message)
+
+
+def publishable(
+    environment: Environment, *, message: str, expected_live: str | None, is_reviewed: bool, is_alone: bool = False
+) -> Snapshot:
+    """Compile the draft if nothing speaks against publishing it. The caller holds the draft.
+
+    Args:
+        is_alone: one person wants to publish, and no other one has confirmed it.
+    Raises:
+        As `publish`.
+    """
+    _refuse_stale(environment, expected_live)
+    details = [*_message_mistakes(message), *(_lonely(environment) if is_alone else ()), *_draft_mistakes(environment)]
+    snapshot = None if details else _compiled(environment, details)
+    if snapshot is not None:
+        details += [*failures(environment, snapshot), *guardrail_failures(environment, snapshot)]
+        details += replay_mistakes(
+            environment,
+            draft_digest=snapshot.digest,
+            live_digest=expected_live or "",
+            is_reviewed=is_reviewed,
+        )
+    if snapshot is None or details:
+        raise PublicationRefusedError(_("the draft cannot be published"), details)
+    return snapshot
+
+
+def make_live(
+    environment: Environment, snapshot: Snapshot, *, by: By, message: str, told: Mapping[str, Any] = NOTHING
+) -> Publication:
+    """Publish what `publishable` gave. The caller holds the draft since then.
+
+    Args:
+        told: what the ledger is to know beside number and message.
+    """
+    publication = Publication(
+        environment=environment,
+        snapshot=_store(environment, snapshot),
+        message=message.strip(),
+        document=write_tree(environment),
+        approvals_document=write_approvals_tree(environment),
+        guards_document=write_guards_tree(environment),
+        log_marks=log_marks(),
+    )
+    return _add(publication, by, EntryKind.PUBLISH, told)
 
 
 def rollback(
@@ -106,6 +136,12 @@ def rollback(
             log_marks=publication.log_marks,
         )
         return _add(again, by, EntryKind.ROLLBACK)
+
+
+def _lonely(environment: Environment) -> list[dict[str, str]]:
+    if not needs_second_person(environment):
+        return []
+    return [_mistake("", "second_person_needed", _("this environment wants a second person to confirm: ask for one"))]
 
 
 def _live_digest(environment: Environment) -> str:
@@ -170,7 +206,7 @@ def _store(environment: Environment, snapshot: Snapshot) -> StoredSnapshot:
     )
 
 
-def _add(publication: Publication, by: By, kind: EntryKind) -> Publication:
+def _add(publication: Publication, by: By, kind: EntryKind, told: Mapping[str, Any] = NOTHING) -> Publication:
     environment = publication.environment
     last = Publication.objects.filter(environment=environment).aggregate(last=Max("number"))["last"]
     publication.number = (last or 0) + 1
@@ -184,7 +220,7 @@ def _add(publication: Publication, by: By, kind: EntryKind) -> Publication:
             actor=publication.actor,
             environment=environment.slug,
             snapshot_digest=publication.snapshot_id,
-            changes={"number": publication.number, "message": publication.message},
+            changes={"number": publication.number, "message": publication.message, **told},
         )
     )
     return publication

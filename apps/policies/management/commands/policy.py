@@ -9,7 +9,7 @@ from apps.policies.management.policy_command import Subcommand
 from apps.policies.management.subcommands.applying import Apply, Diff
 from apps.policies.management.subcommands.documents import Export, Import
 from apps.policies.management.subcommands.guarding import Guardrails
-from apps.policies.management.subcommands.releasing import Lint, Publish
+from apps.policies.management.subcommands.releasing import Lint, Promote, Publish
 from apps.policies.management.subcommands.replaying import Replaying
 from apps.policies.management.subcommands.sender_tables import Senders
 from apps.policies.management.subcommands.testing import Test
@@ -27,6 +27,7 @@ KINDS: Final[Mapping[str, type[Subcommand]]] = {
     "replay": Replaying,
     "upgrade": Upgrade,
     "publish": Publish,
+    "promote": Promote,
 }
 
 
