@@ -1,6 +1,8 @@
 """Edits of single entries of lists: what a smallest fix puts into the draft, all of it or nothing."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from uuid import UUID
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -10,13 +12,21 @@ from apps.policies.draft_fixes import DraftEdit
 from apps.policies.errors import RecordGoneError, RecordInvalidError
 from apps.policies.kinds import MEMBERS
 from apps.policies.locks import draft_lock
-from apps.policies.models.base import PolicyRecord
 from apps.policies.selectors import record_get
 from apps.policies.services.records import LISTS, record_update
 from apps.registry.models import Environment
 
 
-def draft_edit(environment: Environment, edits: Iterable[DraftEdit], *, by: By) -> list[PolicyRecord]:
+@dataclass(frozen=True, slots=True)
+class EditedRecord:
+    """A record after edits."""
+
+    kind: str
+    record: UUID
+    version: int
+
+
+def draft_edit(environment: Environment, edits: Iterable[DraftEdit], *, by: By) -> list[EditedRecord]:
     """Add entries to lists of records, and remove others.
 
     An entry that is there already, or is gone already, stays so: repeating edits is harmless.
@@ -36,7 +46,7 @@ def draft_edit(environment: Environment, edits: Iterable[DraftEdit], *, by: By) 
         return [_edited(environment, mine, by) for mine in by_record.values()]
 
 
-def _edited(environment: Environment, edits: list[DraftEdit], by: By) -> PolicyRecord:
+def _edited(environment: Environment, edits: list[DraftEdit], by: By) -> EditedRecord:
     first = edits[0]
     record = record_get(environment, first.kind, first.record)
     if record is None:
@@ -49,7 +59,8 @@ def _edited(environment: Environment, edits: list[DraftEdit], by: By) -> PolicyR
             raise RecordInvalidError(_("`%(field)s` is no list of this record") % {"field": edit.field}, [mistake])
         names = wanted.get(edit.field, getattr(record, edit.field))
         wanted[edit.field] = _with(names, edit)
-    return record_update(record, wanted, by=by, expected_version=first.version)
+    saved = record_update(record, wanted, by=by, expected_version=first.version)
+    return EditedRecord(first.kind, saved.pk, saved.version)
 
 
 def _with(names: list[str] | None, edit: DraftEdit) -> list[str] | None:

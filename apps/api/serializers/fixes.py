@@ -1,0 +1,75 @@
+"""Edits of single entries of lists, and the smallest fix that is made of them."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from apps.api.serializers.policies import ContextField
+from apps.policies.draft_fixes import DraftFix
+from apps.policies.kinds import KINDS
+
+EDITS_LIMIT = 12
+
+
+class FixAskSerializer(serializers.Serializer[Any]):
+    context = ContextField(help_text="Members of the schema Context.")  # type: ignore[assignment]  # the engine's word
+    tool = serializers.CharField(max_length=512, help_text="The tool whose verdict is to be flipped.")
+
+
+class DraftEditSerializer(serializers.Serializer[Any]):
+    kind = serializers.ChoiceField(choices=sorted(KINDS), help_text="Kind of the record.")
+    record = serializers.UUIDField(help_text="Id of the record.")
+    version = serializers.IntegerField(min_value=1, help_text="The version in which the list was read.")
+    field = serializers.CharField(max_length=64, help_text="The list: `allow`, `sandbox_deny`, `subagent_also_allow`.")  # type: ignore[assignment]  # the room's word
+    entry = serializers.CharField(max_length=512, trim_whitespace=False, help_text="A name, pattern or group.")
+    is_added = serializers.BooleanField(help_text="Whether the entry is added; else it is removed.")
+    path = serializers.CharField(read_only=True, help_text="Where the list stands in the document.")
+
+
+class DraftEditsSerializer(serializers.Serializer[Any]):
+    edits = DraftEditSerializer(many=True, min_length=1, max_length=EDITS_LIMIT)
+
+
+class EditedRecordSerializer(serializers.Serializer[Any]):
+    kind = serializers.CharField()
+    record = serializers.UUIDField()
+    version = serializers.IntegerField()
+
+
+class EffectSerializer(serializers.Serializer[Any]):
+    tool = serializers.CharField()
+    opened = serializers.IntegerField(help_text="In how many contexts it becomes allowed.")
+    closed = serializers.IntegerField(help_text="In how many contexts it becomes denied.")
+
+
+class DraftFixSerializer(serializers.Serializer[Any]):
+    tool = serializers.CharField()
+    allowed = serializers.BooleanField(help_text="The verdict of the draft as it is.")
+    edits = DraftEditSerializer(many=True, help_text="At most three; none when three do not flip the verdict.")
+    opened = serializers.ListField(
+        child=serializers.CharField(), help_text="Other tools that become allowed in the asked context."
+    )
+    closed = serializers.ListField(
+        child=serializers.CharField(), help_text="Other tools that become denied in the asked context."
+    )
+    effects = EffectSerializer(many=True, help_text="What changes over all contexts, the asked one among them.")
+    contexts = serializers.IntegerField(help_text="How many classes of contexts there are.")
+    beyond = serializers.ListField(
+        child=serializers.CharField(), help_text="Without edits: layers that refuse, whatever the lists say."
+    )
+
+
+def fix_json(found: DraftFix) -> dict[str, Any]:
+    """Write a fix as programs read it."""
+    fix = found.fix
+    said = {
+        "tool": found.tool,
+        "allowed": found.allowed,
+        "edits": found.edits,
+        "opened": fix.opened if fix is not None else (),
+        "closed": fix.closed if fix is not None else (),
+        "effects": [effect._asdict() for effect in fix.effects] if fix is not None else [],
+        "contexts": found.contexts,
+        "beyond": found.beyond,
+    }
+    return dict(DraftFixSerializer(said).data)
