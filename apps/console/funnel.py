@@ -3,10 +3,9 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from django.urls import reverse
-
 from apps.console.layers import layer_name, why_not
 from apps.console.situations import Situation
+from apps.console.why import why_url
 from apps.firewall.engine.answers import Explanation, LayerResult, Removal
 
 CHIPS_SHOWN = 6
@@ -65,6 +64,7 @@ class Funnel:
     has_live: bool
     error: str
     duration_ms: int
+    situation: Situation
 
 
 def funnel_of(
@@ -76,10 +76,9 @@ def funnel_of(
         total: how many tools there are before the first layer.
         situation: what the links to the explorer carry.
     """
-    base = reverse("explorer")
 
     def chip(name: str, *, is_new: bool) -> Chip:
-        return Chip(name, situation.url(base, at="draft", tool=name) + "#trace", is_new)
+        return Chip(name, why_url(name, situation, at="draft"), is_new)
 
     removed_live = _removed_by_layer(live)
     rows = tuple(_row(layer, draft, removed_live, total, chip) for layer in draft.layers)
@@ -93,6 +92,7 @@ def funnel_of(
         has_live=live is not None,
         error=draft.error or "",
         duration_ms=duration_ms,
+        situation=situation,
     )
 
 

@@ -10,11 +10,13 @@ from apps.console import agents as fields
 from apps.console.catalogue import ReferenceShown, shown_references
 from apps.console.funnel import Chip
 from apps.console.profile_forms import LISTS
+from apps.console.situations import Situation
+from apps.console.why import why_url
 from apps.firewall.engine.dialect import DIALECTS, ProfilePolicy
 from apps.firewall.engine.policy import Policy
 from apps.firewall.engine.snapshot import Snapshot
 from apps.policies.references import profile_references, profiles_counted
-from apps.policies.selectors import draft_snapshot, live_snapshot, profiles
+from apps.policies.selectors import agents, draft_snapshot, live_snapshot, profiles
 
 if TYPE_CHECKING:
     from apps.policies.models import Profile
@@ -124,10 +126,16 @@ def holds_of(environment: "Environment", key: str, values: Mapping[str, Sequence
     names = _names(draft, policy)
     before = set() if live is None or known is None else set(_names(live, known))
     has_live = known is not None
+    taker = agents(environment).filter(profile=key).values_list("key", flat=True).first()
+
+    def url(name: str) -> str:
+        """Lead to the trace of an agent that takes the profile; to the tool where none does."""
+        return why_url(name, Situation(agent=taker), at="draft") if taker else reverse("tool", args=[name])
+
     return Holds(
         total=len(draft.tool_names),
         limits=_limits(policy),
-        tools=tuple(Chip(name, reverse("tool", args=[name]), has_live and name not in before) for name in names),
+        tools=tuple(Chip(name, url(name), has_live and name not in before) for name in names),
         gained=tuple(name for name in names if name not in before) if has_live else (),
         lost=tuple(sorted(before - set(names))) if has_live else (),
         has_live=has_live,

@@ -135,6 +135,17 @@ class Situation:
 
 def situation_of(context: CallContext) -> Situation | None:
     """Find the situation that means a context; None when the fields of a form cannot say all of it."""
+    return next((each for each in _situations(context) if each.context() == context), None)
+
+
+def nearest_situation(context: CallContext) -> Situation:
+    """Find the situation that comes nearest to a context: what the fields of a form can say of it."""
+    *others, named = _situations(context)
+    return next((each for each in (*others, named) if each.context() == context), named)
+
+
+def _situations(context: CallContext) -> Iterator[Situation]:
+    """Return what fields can say of a context, with every way to write its sender; the best known way comes last."""
     group = ""
     if context.session_key:
         group = context.session_key.partition(":group:")[2]
@@ -150,8 +161,7 @@ def situation_of(context: CallContext) -> Situation | None:
         depth=min(context.subagent_depth, DEPTH_LIMIT),
     )
     senders = ("", ANY_OTHER, *_senders_of(context))
-    tried = (replace(found, sender=sender) for sender in senders)
-    return next((each for each in tried if each.context() == context), None)
+    yield from (replace(found, sender=sender) for sender in senders)
 
 
 def _senders_of(context: CallContext) -> Iterator[str]:

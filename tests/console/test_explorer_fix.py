@@ -10,6 +10,7 @@ import pytest
 from django.test import Client
 
 from apps.audit.models import Entry
+from apps.console.templatetags.console import grouped
 from apps.policies.models import Agent, ChannelGroup, GlobalPolicy
 from apps.policies.services import record_update
 from tests.console.conftest import HTMX
@@ -59,7 +60,7 @@ def test_it_counts_over_all_contexts(client_of: ClientOf, published: Any, viewer
     found = answer.context["found"]
     assert [each.edit.path for each in found.edits if not each.edit.is_added] == ["tools.deny"]
     assert found.opened[0].contexts <= found.fix.contexts
-    assert f"of {found.fix.contexts}" in answer.content.decode().replace(",", "").replace("\xa0", "")
+    assert f"of {grouped(found.fix.contexts)} contexts" in answer.content.decode()
 
 
 def test_without_scripts_it_is_a_page_of_its_own(client_of: ClientOf, published: Any, viewer: Any) -> None:

@@ -88,7 +88,7 @@ def test_the_blast_radius_names_who_loses_what(client_of: ClientOf, admin: Any, 
     assert "<html" not in fragment
     assert 'id="blast"' in fragment
     assert '<span class="agent">bot</span>' in fragment
-    assert ">exec</span>" in fragment
+    assert ">exec</a>" in fragment
     assert "Nobody gains a tool." in fragment
     assert "draft-changed from:body" in fragment
 
