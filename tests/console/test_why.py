@@ -65,9 +65,7 @@ def test_a_recorded_call_leads_there_in_its_own_context(
 ) -> None:
     call = called(agent="ops-runner", tool="exec", session_key="agent:ops-runner:telegram:group:-100", sender="1001")
     text = page(client_of(auditor), f"/audit/calls/{show_id('call', call)}/")
-    assert traces(text, "exec") == [
-        {"agent": "ops-runner", "channel": "telegram", "group": "-100", "sender": "channel:telegram:1001"}
-    ]
+    assert traces(text, "exec") == [{"agent": "ops-runner", "channel": "telegram", "group": "-100", "sender": "1001"}]
 
 
 def test_a_request_for_approval_leads_there(
