@@ -37,7 +37,8 @@ def measure() -> Iterable[Figure]:
     counted = ", ".join(f"{edits.count(number)} of {number}" for number in (1, 2, 3))
     yield Figure(
         f"smallest fix with what it changes over all contexts; {size}",
-        f"p50 {shown(middle)}, p99 {shown(p99)} ({len(times)} verdicts after the first {FIRST}; edits: {counted}; none {fixes.count(None)})",
+        f"p50 {shown(middle)}, p99 {shown(p99)} ({len(times)} verdicts after the first {FIRST}; "
+        f"edits: {counted}; none {fixes.count(None)})",
         "p99 ≤ 1 s",
         p99 <= LIMIT_S,
     )

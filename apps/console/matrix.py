@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from apps.console.layers import layer_name
 from apps.console.situations import Situation, agent_names, group_value, named_places, place_label
 from apps.console.verdicts import section_of
+from apps.console.why import why_url
 from apps.firewall.engine.contexts import Conversation
 from apps.firewall.engine.decide import allowed_tools, decide
 from apps.firewall.engine.dialect import DIALECTS
@@ -129,7 +130,7 @@ def _shade(count: int, whole: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class CellDetail:
-    """One cell opened: where the tool is available, and which layer takes it away elsewhere."""
+    """One cell opened: where the tool is available, and which layer takes it away elsewhere, with a trace of each."""
 
     agent: str
     tool: str
@@ -137,7 +138,7 @@ class CellDetail:
     places: int
     allowed_in: tuple[tuple[str, str], ...]
     more: int
-    deniers: tuple[tuple[int | None, str, int], ...]
+    deniers: tuple[tuple[int | None, str, int, str], ...]
     example: str
 
 
@@ -149,6 +150,7 @@ def cell_of(snapshot: Snapshot, agent: str, tool: str, at: str) -> CellDetail:
     numbers = {layer.key: number for number, layer in enumerate(layers_of(DIALECTS[snapshot.dialect]), start=1)}
     allowed: list[tuple[str, str]] = []
     deniers: Counter[str] = Counter()
+    examples: dict[str, str] = {}
     for place in places:
         situation = situation_in(agent, place)
         decision = decide(snapshot, situation.context(), tool)
@@ -156,6 +158,7 @@ def cell_of(snapshot: Snapshot, agent: str, tool: str, at: str) -> CellDetail:
             allowed.append((place_label(place) or _("outside channels"), situation.url(base, at=at, tool=tool)))
         elif decision.layer is not None:
             deniers[decision.layer] += 1
+            examples.setdefault(decision.layer, why_url(tool, situation, at=at))
     return CellDetail(
         agent=agent,
         tool=tool,
@@ -163,6 +166,8 @@ def cell_of(snapshot: Snapshot, agent: str, tool: str, at: str) -> CellDetail:
         places=len(places),
         allowed_in=tuple(allowed[:PLACES_NAMED]),
         more=max(0, len(allowed) - PLACES_NAMED),
-        deniers=tuple((numbers.get(key), layer_name(key), times) for key, times in deniers.most_common()),
+        deniers=tuple(
+            (numbers.get(key), layer_name(key), times, examples[key]) for key, times in deniers.most_common()
+        ),
         example=Situation(agent=agent).url(base, at=at, tool=tool),
     )

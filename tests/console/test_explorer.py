@@ -140,7 +140,7 @@ def test_the_matrix_counts_places(client_of: ClientOf, published: Any, viewer: A
     cell = next(cell for cell in row.cells if cell.tool == "exec")
     assert context["matrix"].places == 3  # outside channels, a direct chat, and the one group
     assert (cell.count, cell.asks) == (2, True)
-    assert [(name, times) for _number, name, times in context["cell"].deniers] == [("Group", 1)]
+    assert [(name, times) for _number, name, times, _url in context["cell"].deniers] == [("Group", 1)]
     assert "ops-runner, exec: 2 of 3 places, asks first" in browser.get(PAGE, {"view": "matrix"}).content.decode()
 
 

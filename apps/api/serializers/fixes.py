@@ -20,14 +20,14 @@ class DraftEditSerializer(serializers.Serializer[Any]):
     kind = serializers.ChoiceField(choices=sorted(KINDS), help_text="Kind of the record.")
     record = serializers.UUIDField(help_text="Id of the record.")
     version = serializers.IntegerField(min_value=1, help_text="The version in which the list was read.")
-    field = serializers.CharField(max_length=64, help_text="The list: `allow`, `sandbox_deny`, `subagent_also_allow`.")  # type: ignore[assignment]  # the room's word
+    field = serializers.CharField(max_length=64, help_text="The list: `allow`, `sandbox_deny`, `subagent_also_allow`.")
     entry = serializers.CharField(max_length=512, trim_whitespace=False, help_text="A name, pattern or group.")
     is_added = serializers.BooleanField(help_text="Whether the entry is added; else it is removed.")
     path = serializers.CharField(read_only=True, help_text="Where the list stands in the document.")
 
 
 class DraftEditsSerializer(serializers.Serializer[Any]):
-    edits = DraftEditSerializer(many=True, min_length=1, max_length=EDITS_LIMIT)
+    edits = serializers.ListField(child=DraftEditSerializer(), min_length=1, max_length=EDITS_LIMIT)
 
 
 class EditedRecordSerializer(serializers.Serializer[Any]):
