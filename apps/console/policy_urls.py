@@ -4,6 +4,7 @@ from django.urls import URLPattern, URLResolver, path
 
 from apps.console.channel_urls import of_agents, of_everybody, of_groups
 from apps.console.guard_urls import guarding
+from apps.console.guardrail_urls import railing
 from apps.console.policy_test_urls import testing
 from apps.console.views import agent_parts, agents, draft, explorer, fixes, limits, profiles, record_pages, suggestions
 
@@ -46,6 +47,7 @@ policies: list[URLPattern | URLResolver] = [
     path("draft/pill/", draft.draft_pill, name="draft-pill"),
     path("draft/undo/", draft.draft_undo, name="draft-undo"),
     *guarding,
+    *railing,
     *testing,
 ]
 

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.access import Permission, may
 from apps.console.gate import ConsoleRequest, gate
+from apps.console.guardrails import stopping_count
 from apps.console.policy_tests import draft_run
 from apps.console.undoing import page_after
 from apps.console.views.agents import environment_chosen
@@ -26,7 +27,8 @@ def draft_pill(request: ConsoleRequest) -> HttpResponse:
     """How many records of the draft, and how many tools, are not as they are live; empty when none.
 
     Records that were changed and changed back do not count, unless so many were written that looking at each takes
-    too long. How many policy tests the draft fails stands beside them. Who wrote last in the draft may take that back.
+    too long. How many policy tests and guardrails the draft fails stands beside them. Who wrote last in the draft may
+    take that back.
     """
     number = draft_change_count(request.environment) if request.environment else 0
     if request.environment and 0 < number <= EXACT_UP_TO:
@@ -37,7 +39,8 @@ def draft_pill(request: ConsoleRequest) -> HttpResponse:
     change = None
     if number and request.environment and may(request.user, Permission.POLICY_WRITE):
         change = draft_change_own(request.environment, request.user)
-    context = {"number": number, "failing": tests.failed if tests else [], "change": change}
+    stopping = stopping_count(request.environment) if request.environment and number else 0
+    context = {"number": number, "failing": tests.failed if tests else [], "stopping": stopping, "change": change}
     return render(request, "console/draft/_pill.html", context)
 
 
