@@ -95,7 +95,7 @@ class GuardrailEditForm(ConsoleForm):
         given = self.data if self.is_bound else self.initial
         cleaned = {}
         for name in MEMBERS:
-            value = given.get(name, self.fields[name].initial)
+            value = self.fields[name].prepare_value(given.get(name, self.fields[name].initial))
             try:
                 cleaned[name] = self.fields[name].clean(value if value is not None else "")
             except forms.ValidationError as error:

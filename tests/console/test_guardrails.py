@@ -8,6 +8,7 @@ from django.test import Client
 
 from apps.console.guardrails import STARTS
 from apps.firewall.identifiers import new_id, show_id
+from apps.policies.guardrail_words import sentence
 from apps.policies.models import Agent, Guardrail, GuardrailAcceptance
 from apps.policies.services import guardrail_create, record_update
 from apps.registry.models import Environment
@@ -202,7 +203,10 @@ def test_the_form_says_how_it_reads_and_what_comes_of_it(client_of: ClientOf, pu
 @pytest.mark.parametrize("start", [key for key, _title, _form in STARTS])
 def test_each_ready_made_one_can_be_added_as_it_is(start: str, client_of: ClientOf, published: Any, admin: Any) -> None:
     browser = client_of(admin)
-    form = browser.get(f"{NEW}?start={start}").context["form"]
+    (wanted,) = [form for key, _title, form in STARTS if key == start]
+    page_of = browser.get(f"{NEW}?start={start}")
+    form = page_of.context["form"]
+    assert page_of.context["reads"]["sentence"] == sentence(wanted)
     given = {name: form[name].value() for name in form.fields}
     typed = {
         name: "\n".join(value) if isinstance(value, list | tuple) else "on" if value is True else value
@@ -210,7 +214,6 @@ def test_each_ready_made_one_can_be_added_as_it_is(start: str, client_of: Client
         if value not in (None, False)
     }
     assert browser.post(NEW, typed).status_code == 302
-    (wanted,) = [form for key, _title, form in STARTS if key == start]
     assert Guardrail.objects.get().form == wanted.to_json()
 
 

@@ -5,8 +5,9 @@ from typing import Any
 
 from django.test import Client, RequestFactory
 from django.urls import resolve
+from django.utils.translation import gettext_lazy as _
 
-from apps.console.menu import audit_tabs
+from apps.console.menu import Entry, Section, audit_tabs, links_of
 
 
 def test_an_entry_shows_only_to_those_who_may_open_its_page(
@@ -19,10 +20,14 @@ def test_an_entry_shows_only_to_those_who_may_open_its_page(
     assert 'class="item" href="/approvals/"' in for_viewer
 
 
-def test_a_page_that_does_not_exist_has_no_entry(
-    client_of: Callable[..., Client], admin: Any, environment: Any
-) -> None:
-    assert "Guardrails" not in client_of(admin).get("/settings/").content.decode()
+def test_a_page_that_does_not_exist_has_no_entry(rf: RequestFactory, admin: Any) -> None:
+    request = rf.get("/settings/")
+    request.user, request.resolver_match = admin, resolve("/settings/")
+    section = Section(
+        _("Settings"),
+        (Entry("nowhere", _("Settings"), "x", "nowhere"), Entry("settings", _("Settings"), "x", "settings")),
+    )
+    assert [link.url for link in links_of(request, section)] == ["/settings/"]
 
 
 def test_the_current_page_is_marked_also_on_its_sub_pages(
