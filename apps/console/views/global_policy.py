@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from apps.accounts.access import Permission
+from apps.accounts.access import Permission, require
 from apps.console import agents as fields
 from apps.console import global_policy as shown
 from apps.console.gate import ConsoleRequest, gate
@@ -46,7 +46,9 @@ def _record_asked(request: ConsoleRequest) -> "shown.GlobalRecord":
 @gate(Permission.POLICY_READ)
 def everybody(request: ConsoleRequest) -> HttpResponse:
     """The global policy; POST saves it to the draft."""
-    if request.method != "POST" and global_policy(environment_chosen(request)) is None:
+    if request.method == "POST":
+        require(request.user, Permission.POLICY_WRITE)
+    elif global_policy(environment_chosen(request)) is None:
         return render(request, "console/global/empty.html", writing(request))
     record = _record_asked(request)
     form = GlobalForm(request.POST if request.method == "POST" else None, record=record)

@@ -73,6 +73,8 @@ def _list(request: ConsoleRequest, record: "shown.GroupRecord | None") -> dict[s
 @gate(Permission.POLICY_READ)
 def group(request: ConsoleRequest, record_id: UUID) -> HttpResponse:
     """One group; POST saves what it says to everybody to the draft."""
+    if request.method == "POST":
+        require(request.user, Permission.POLICY_WRITE)
     record = group_asked(request, record_id)
     form = GroupForm(request.POST if request.method == "POST" else None, record=record)
     saving = draft_save(request, record, form)

@@ -8,7 +8,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from apps.accounts.access import Permission
+from apps.accounts.access import Permission, require
 from apps.console import groups as group_shown
 from apps.console import senders as shown
 from apps.console.gate import ConsoleRequest, gate
@@ -81,6 +81,8 @@ def sender_new(request: ConsoleRequest, /, **where: Any) -> HttpResponse:
 @gate(Permission.POLICY_READ)
 def sender(request: ConsoleRequest, /, record_id: UUID, **where: Any) -> HttpResponse:
     """One rule; POST saves it to the draft."""
+    if request.method == "POST":
+        require(request.user, Permission.POLICY_WRITE)
     scope, rule = _rule_asked(request, where, record_id)
     form = SenderForm(request.POST if request.method == "POST" else None, record=rule)
     saving = draft_save(request, rule, form)
