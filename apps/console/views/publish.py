@@ -14,6 +14,7 @@ from django_htmx.http import HttpResponseClientRedirect
 from apps.accounts.access import Permission, may, require
 from apps.console.blast import blast_of
 from apps.console.changes import records_of
+from apps.console.checklist import checks, first_lock
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.policy_tests import draft_run, failing_rows
 from apps.console.record_pages import record_url
@@ -22,8 +23,9 @@ from apps.console.releasing import requests_shown
 from apps.console.replays import replay_panel, review_proof
 from apps.console.tool_changes import tool_changes
 from apps.console.views.start import has_begun
-from apps.firewall.engine.snapshot import SnapshotError
+from apps.firewall.engine.snapshot import Snapshot, SnapshotError
 from apps.policies.errors import PublicationConflictError, PublicationRefusedError, PublishRuleInvalidError
+from apps.policies.guardrails import guardrail_failures
 from apps.policies.rules_of_release import needs_second_person
 from apps.policies.selectors import (
     draft_changes,
@@ -133,26 +135,48 @@ def _form_context(request: ConsoleRequest, form: PublishForm) -> dict[str, Any]:
     environment = _environment(request)
     live = live_publication(environment)
     findings = lint(environment)
-    try:
-        digest = draft_snapshot(environment).digest
-    except SnapshotError:
-        digest = ""
+    snapshot, guarded = _compiled(environment), 0
+    digest = "" if snapshot is None else snapshot.digest
+    if snapshot is not None:
+        guarded = len(guardrail_failures(environment, snapshot))
     tests = draft_run(environment)
+    failing = failing_rows(tests)
+    blocking = [finding for finding in findings if finding.severity == "error"]
+    warning_count = sum(finding.severity == "warning" for finding in findings)
+    is_same = live is not None and digest == live.snapshot_id
+    found = checks(
+        compiles=snapshot is not None,
+        blocking=len(blocking),
+        warnings=warning_count,
+        guardrails=guarded,
+        tests=len(tests.cases) if tests else 0,
+        failing=len(failing),
+        is_same=is_same,
+    )
     return {
+        "checks": found,
+        "lock": first_lock(found),
         "form": form,
         "tests": tests,
-        "failing": failing_rows(tests),
+        "failing": failing,
         "proof": review_proof(environment, draft_digest=digest, live_digest=live.snapshot_id if live else ""),
         "live": live,
         "next_number": live.number + 1 if live else 1,
         "digest": digest,
-        "is_same": live is not None and digest == live.snapshot_id,
+        "is_same": is_same,
         "may_publish": may(request.user, Permission.PUBLISH),
         "by_two": needs_second_person(environment),
         "findings": findings,
-        "blocking": [finding for finding in findings if finding.severity == "error"],
-        "warning_count": sum(finding.severity == "warning" for finding in findings),
+        "blocking": blocking,
+        "warning_count": warning_count,
     }
+
+
+def _compiled(environment: Any) -> Snapshot | None:
+    try:
+        return draft_snapshot(environment)
+    except SnapshotError:
+        return None
 
 
 def _review(request: ConsoleRequest, form: PublishForm) -> dict[str, Any]:
