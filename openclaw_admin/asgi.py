@@ -25,6 +25,10 @@ from openclaw_admin.wsgi import application as wsgi_application
 AGENTS_PATH = re.compile(
     r"/api/v1/(decisions|calls|runs)(/.*)?|/api/v1/(tools|turns|mcp|openclaw/.*|rpc/.*)|/api/v1/approvals/[^/]+/wait"
 )
+AGENTS_SOCKETS = (
+    (events.PATH, events.application),
+    (re.compile(re.escape(rpc_socket.PATH)), rpc_socket.application),
+)
 HEALTH = {"/healthz": health.healthz, "/readyz": health.readyz}
 
 django_application = InThreads(wsgi_application, workers=settings.WEB_THREADS)
@@ -35,12 +39,9 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     """Send each connection to its door."""
     if scope["type"] == "lifespan":
         await lifespan.application(receive, send)
-    elif scope["type"] == "websocket" and events.PATH.fullmatch(scope["path"]):
-        await events.application(scope, receive, send)
-    elif scope["type"] == "websocket" and scope["path"] == rpc_socket.PATH:
-        await rpc_socket.application(scope, receive, send)
     elif scope["type"] == "websocket":
-        await sockets.application(scope, receive, send)
+        served = (socket for path, socket in AGENTS_SOCKETS if path.fullmatch(scope["path"]))
+        await next(served, sockets.application)(scope, receive, send)
     elif AGENTS_PATH.fullmatch(scope["path"]):
         await agents_application(scope, receive, send)
     else:
