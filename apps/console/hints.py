@@ -6,9 +6,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _now
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
 
 from apps.console.templatetags.console import ago
 
@@ -75,12 +74,12 @@ def _hint(item: Mapping[str, Any], hosts: Mapping[str, Mapping[str, Any]]) -> Hi
 
 def _note(item: Mapping[str, Any]) -> str:
     if item.get("code") == "host_new":
-        return _now("never seen before")
+        return gettext("never seen before")
     if "count" not in item or "last" not in item:
         return ""
     number, last = int(item["count"]), ago(datetime.fromisoformat(str(item["last"])))
     if item.get("code") == "shape_denied":
-        return _now("%(number)s of %(total)s times, last %(ago)s") % {
+        return gettext("%(number)s of %(total)s times, last %(ago)s") % {
             "number": number,
             "total": int(item["of"]),
             "ago": last,

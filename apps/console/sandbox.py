@@ -27,6 +27,13 @@ HOLDS: Mapping[str, Promise] = {
 }
 
 
+# Parts that are no product's name, in the words of the page.
+PART_WORDS: Mapping[str, Promise] = {
+    "read-only mounts": gettext_lazy("read-only mounts"),
+    "node, for code": gettext_lazy("node, for code"),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class LevelRow:
     """One level; `problem` says why it cannot be had."""
@@ -56,7 +63,7 @@ def page_of(environment: "Environment") -> dict[str, Any]:
         "highest": offer.highest,
         "least": allowance.level,
         "missing": offer.lacks(allowance.level),
-        "parts": (*offer.parts, node_part(offer)),
+        "parts": [(PART_WORDS.get(part.name, part.name), part) for part in (*offer.parts, node_part(offer))],
         "levels": [LevelRow(name, HOLDS[name], offer.lacks(name), name == allowance.level) for name in LEVELS],
         "limits": list(_allowed(allowance)),
         "tools": [_tool_row(tool, sandbox) for tool in sandbox_tools(environment)],
