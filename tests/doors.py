@@ -374,6 +374,8 @@ API: dict[str, dict[str, Need]] = {
     "api-replay": {"GET": P.AUDIT_READ},
     "api-replay-cancel": {"POST": P.AUDIT_READ},
     "api-explain": {"POST": P.EXPLAIN},
+    "api-explain-fix": {"POST": P.EXPLAIN},
+    "api-draft-edits": {"POST": P.POLICY_WRITE},
     "api-document": {"GET": P.POLICY_READ, "PUT": P.POLICY_WRITE},
     "api-draft-changes": {"GET": P.POLICY_READ},
     "api-draft-lint": {"GET": P.POLICY_READ},
@@ -536,6 +538,9 @@ TWINS: dict[tuple[str, str], tuple[str, str]] = {
     ("api-provider-policies-detail", "DELETE"): ("agent-provider-delete", "POST"),
     ("api-provider-policies-detail", "PATCH"): ("agent-provider", "POST"),
     ("api-plugin", "PATCH"): ("plugin-enabled", "POST"),
+    # whoever reads may try a guardrail on its page; making one takes what changing one does
+    ("api-guardrail", "DELETE"): ("guardrail-remove", "POST"),
+    ("api-guardrail", "PATCH"): ("guardrail-new", "POST"),
     ("api-policy-test", "DELETE"): ("policy-test-remove", "POST"),
     ("api-policy-test", "PATCH"): ("policy-test-switch", "POST"),
     ("api-publications", "GET"): ("snapshots", "GET"),

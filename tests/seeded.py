@@ -199,6 +199,8 @@ def _policy(environment: Any, admin: Any) -> dict[str, Any]:
         "rate_id": rate.pk,
         "test_id": case.pk,
         "replay_id": replay.pk,
+        "guardrail_id": new_id(),
+        "request_id": new_id(),
     }
 
 
