@@ -365,6 +365,9 @@ SPECTACULAR_SETTINGS = {
         "HookKindEnum": "apps.registry.models.HookKind",
         "HookFailureKindEnum": "apps.registry.models.HookFailureKind",
         "DifferenceKindEnum": "apps.registry.differences.KINDS",
+        "ContentActionEnum": "apps.policies.models.guards.ContentAction",
+        "GuardrailSeverityEnum": "apps.policies.models.guardrails.GuardrailSeverity",
+        "ExecAskEnum": "apps.policies.models.execution.ExecAsk",
     },
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "POSTPROCESSING_HOOKS": [

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from apps.api.serializers.policies import PublicationSerializer, PublishSerializer
@@ -16,6 +16,7 @@ class PublishRuleSerializer(serializers.Serializer[Any]):
     hours = serializers.IntegerField(min_value=1, max_value=HOURS_MOST, help_text="How long a request waits.")
 
 
+@extend_schema_serializer(component_name="RequestedPublication")
 class PublishRequestSerializer(serializers.ModelSerializer[PublishRequest]):
     id = serializers.CharField(source="shown_id", read_only=True)
     publication = serializers.SerializerMethodField()
