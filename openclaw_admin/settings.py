@@ -276,6 +276,7 @@ CELERY_BEAT_SCHEDULE = {
         "audit.purges_resume": 60.0,
         "audit.erasures_resume": 60.0,
         "policies.replays_resume": 60.0,
+        "policies.bulk_resume": 60.0,
         "registry.looks_due": 10.0,
         "registry.runs_close_orphaned": 60.0,
         "gateway.calls_settle": 2.0,
@@ -298,6 +299,7 @@ CELERY_TASKS_AT_START = [
     "audit.erasures_resume",
     "audit.purges_resume",
     "policies.replays_resume",
+    "policies.bulk_resume",
     "registry.runs_close_orphaned",
 ]
 

@@ -35,6 +35,8 @@ from apps.limits.services import rate_limit_create
 from apps.notifications.webhooks import webhook_add
 from apps.openclaw_gateways.alarms import Ungoverned, ungoverned_report
 from apps.openclaw_gateways.services import Heartbeat, enrolment_create, enrolment_redeem
+from apps.policies.bulk.asking import bulk_request
+from apps.policies.bulk.changes import BulkChange
 from apps.policies.models import Agent, SenderRule
 from apps.policies.replays.asking import replay_request
 from apps.policies.selectors import draft_snapshot, live_publication
@@ -190,8 +192,10 @@ def _policy(environment: Any, admin: Any) -> dict[str, Any]:
         environment, by=admin, name="no gateway", tool="gateway", verdict="denied", context={"agent_id": "main"}
     )
     replay = replay_request(environment, draft_snapshot(environment), days=1, by=admin, at=timezone.now())
+    edit = bulk_request(environment, [agent], BulkChange("profile", value="coding"), by=admin, at=timezone.now())
     return {
         "key": "main",
+        "edit_id": edit.pk,
         "record_id": provider.pk,
         "kind": "agent",
         "publication_id": live.pk if live else new_id(),

@@ -42,6 +42,7 @@ STATUS_OF_CODE: dict[str, int] = {
     "publication_conflict": status.HTTP_409_CONFLICT,
     "publish_request_closed": status.HTTP_409_CONFLICT,
     "publish_request_stale": status.HTTP_409_CONFLICT,
+    "bulk_edit_not_found": status.HTTP_404_NOT_FOUND,
     "undo_conflict": status.HTTP_409_CONFLICT,
     "undo_refused": status.HTTP_409_CONFLICT,
     "approval_already_decided": status.HTTP_409_CONFLICT,

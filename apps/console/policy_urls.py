@@ -6,7 +6,18 @@ from apps.console.channel_urls import of_agents, of_everybody, of_groups
 from apps.console.guard_urls import guarding
 from apps.console.guardrail_urls import railing
 from apps.console.policy_test_urls import testing
-from apps.console.views import agent_parts, agents, draft, explorer, fixes, limits, profiles, record_pages, suggestions
+from apps.console.views import (
+    agent_parts,
+    agents,
+    bulk_edits,
+    draft,
+    explorer,
+    fixes,
+    limits,
+    profiles,
+    record_pages,
+    suggestions,
+)
 
 policies: list[URLPattern | URLResolver] = [
     path("agents/", agents.agents, name="agents"),
@@ -40,6 +51,10 @@ policies: list[URLPattern | URLResolver] = [
     path("limits/breaker/close/", limits.limit_breaker_close, name="limit-breaker-close"),
     path("limits/<rate_id:rate_id>/", limits.limit_edit, name="limit-edit"),
     path("limits/<rate_id:rate_id>/remove/", limits.limit_remove, name="limit-remove"),
+    path("bulk-edits/", bulk_edits.bulk_list, name="bulk-edits"),
+    path("bulk-edits/preview/", bulk_edits.bulk_preview, name="bulk-preview"),
+    path("bulk-edits/start/", bulk_edits.bulk_start, name="bulk-start"),
+    path("bulk-edits/<uuid:edit_id>/", bulk_edits.bulk_edit, name="bulk-edit"),
     path("suggestions/", suggestions.suggestions, name="suggestions"),
     path("suggestions/<path:key>/effect/", suggestions.suggestion_effect, name="suggestion-effect"),
     path("suggestions/<path:key>/take/", suggestions.suggestion_take, name="suggestion-take"),

@@ -78,6 +78,18 @@ class ConflictError(PolicyError):
         self.fields = dict(fields)
 
 
+class BulkEditInvalidError(PolicyError):
+    """A bulk edit that makes no sense; the paths in `details` are members of the change."""
+
+    code = "bulk_edit_invalid"
+
+
+class BulkEditNotFoundError(PolicyError):
+    """There is no such bulk edit, or not for this principal."""
+
+    code = "bulk_edit_not_found"
+
+
 class UndoConflictError(PolicyError):
     """The record has moved on since the change that was to be undone."""
 

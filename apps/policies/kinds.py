@@ -16,6 +16,7 @@ from apps.policies.models import (
     ContentFilter,
     ExecApprovals,
     ExecApprovalsAgent,
+    ExecMode,
     ExecSettings,
     GlobalPolicy,
     PermissionGrant,
@@ -74,3 +75,7 @@ def editable_fields(model: type[PolicyRecord]) -> frozenset[str]:
 def event_model(model: type[Model]) -> Any:
     """Return the change log of a model."""
     return cast(Any, model).pgh_event_model
+
+
+EXEC_MODES: tuple[tuple[str, Any], ...] = tuple(ExecMode.choices)
+"""Each mode of the exec tool with its label."""

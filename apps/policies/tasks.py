@@ -8,6 +8,9 @@ from django.db import transaction
 from django.utils import timezone
 from kombu.exceptions import OperationalError as BrokerError
 
+from apps.policies.bulk.asking import bulk_unfinished
+from apps.policies.bulk.running import TURN_S as BULK_TURN_S
+from apps.policies.bulk.running import bulk_run
 from apps.policies.replays.asking import replays_unfinished
 from apps.policies.replays.running import TURN_S, replay_run
 from apps.policies.services.releasing import publish_due
@@ -37,6 +40,36 @@ def replays_resume_task() -> int:
 def publish_due_task() -> int:
     """Publish what is due, and end requests that are overtaken or expired. Every few seconds."""
     return publish_due(timezone.now())
+
+
+@shared_task(name="policies.bulk_run")
+def bulk_run_task(edit_id: str) -> bool:
+    """Make some rows of one bulk edit, and ask for the next ones."""
+    has_more = bulk_run(UUID(edit_id), at=timezone.now(), limit_s=BULK_TURN_S)
+    if has_more:
+        bulk_run_task.delay(edit_id)
+    return has_more
+
+
+@shared_task(name="policies.bulk_resume")
+def bulk_resume_task() -> int:
+    """Enqueue the bulk edits that no worker works on. Every minute, and at start: a worker may have been killed."""
+    unfinished = bulk_unfinished(timezone.now())
+    for edit_id in unfinished:
+        bulk_run_task.delay(str(edit_id))
+    return len(unfinished)
+
+
+def bulk_enqueue(edit_id: UUID) -> None:
+    """Hand a bulk edit to a worker once this transaction commits; without a broker it is found within a minute."""
+
+    def hand_over() -> None:
+        try:
+            bulk_run_task.delay(str(edit_id))
+        except BrokerError:
+            log.warning("policies.not_enqueued", bulk_edit=str(edit_id))
+
+    transaction.on_commit(hand_over)
 
 
 def replay_enqueue(replay_id: UUID) -> None:

@@ -1,5 +1,6 @@
 """The working draft of each environment, record by record, and what was published of it."""
 
+from apps.policies.models.bulk_edits import BulkEdit, BulkEditRow
 from apps.policies.models.channels import Channel, ChannelAccount, ChannelGroup, GroupKind, SenderRule
 from apps.policies.models.execution import (
     AllowlistEntry,
@@ -41,6 +42,8 @@ __all__ = [
     "DRAFT_MODELS",
     "Agent",
     "AllowlistEntry",
+    "BulkEdit",
+    "BulkEditRow",
     "CaseOrigin",
     "Channel",
     "ChannelAccount",
