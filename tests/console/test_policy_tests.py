@@ -306,7 +306,7 @@ def test_only_who_may_change_policy_is_offered_it(
     assert client_of(auditor).get(f"{NEW}?call={call}").status_code == 403
 
 
-@pytest.mark.parametrize("call", ["call_x", "ap_x", show_id("call", new_id())])
+@pytest.mark.parametrize("call", ["call_x", "ap_x", "call_01m87jy0rpfbp96p829nvjyj3m"])
 def test_a_call_that_is_not_on_record_is_not_found(call: str, client_of: ClientOf, published: Any, admin: Any) -> None:
     assert client_of(admin).get(NEW, {"call": call}).status_code == 404
     answer = client_of(admin).post(NEW, TYPED | {"origin": "call", "call": call})
