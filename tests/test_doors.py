@@ -112,6 +112,7 @@ def world(
             "deputy_id": 1,
             "webhook_id": 1,
             "number": 1,
+            "edit_id": new_id(),
             "hold_id": new_id(),
             "replay_id": new_id(),
             "erasure_id": new_id(),

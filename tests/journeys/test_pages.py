@@ -2,48 +2,35 @@
 
 import concurrent.futures
 import json
+import re
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
+from django.urls import NoReverseMatch, reverse
 
+from tests.doors import CONSOLE, NOBODY
 from tests.journeys.conftest import DEMO, Installation, agent_calls, queue_of
 
 pytestmark = pytest.mark.journey
-RUNTIME_PAGES = (
-    "/sessions/",
-    "/async-calls/",
-    "/audit/reports/",
-    "/audit/coverage/",
-    "/audit/integrity/",
-    "/audit/retention/",
-    "/audit/retention/classes/calls/",
-    "/hooks/",
-    "/hook/new/",
-    "/permissions/",
-    "/permissions/new/",
-    "/filters/",
-    "/filters/new/",
-    "/profiles/",
-    "/profiles/coding/",
-    "/policy-tests/",
-    "/policy-tests/new/?agent=main&tool=exec",
-    "/policy-tests/coverage/",
-    "/tool-search/",
-    "/tool-search/runs/",
-    "/tool-search/quality/",
-    "/tool-search/try/",
-    "/tool-search/settings/",
-    "/exec-rules/",
-    "/limits/",
-    "/limits/new/",
-    "/sandbox/",
-    "/gateways/",
-    "/approvals/answering/",
-    "/approvals/waiting/",
-    "/approvals/fatigue/",
-    "/approvals/history/",
-    "/notifications/",
+# Parts, files and answers that lead on; a page with an argument in its path is opened by the stories.
+NO_PAGES = re.compile(
+    r"/(sign-.*|inactive|setlang|start|metrics|palette)/"
+    r"|.*/(export|key\.pem|verify_audit\.py)/?|/notifications/(worker\.js|tried/)"
 )
+
+
+def own_pages() -> Iterator[str]:
+    """Give the address of every page that needs no object, from the table of URLs."""
+    for name, (get, _) in CONSOLE.items():
+        with suppress(NoReverseMatch):
+            path = reverse(name)
+            if get != NOBODY and not NO_PAGES.fullmatch(path):
+                yield path
+
+
+RUNTIME_PAGES = [*own_pages(), "/audit/retention/classes/calls/", "/profiles/coding/"]
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +72,7 @@ def test_a_command_that_a_person_denies_does_not_run(published: Installation, si
 )
 def test_each_page_is_open_to_everybody(published: Installation, sign_in: Any, who: str, path: str) -> None:
     visitor = sign_in(who)
-    visitor.open(path)
+    page = visitor.open(path)
 
-    visitor.check_access()
+    if page.evaluate("document.doctype !== null"):  # else a part, which is held against the rules within its page
+        visitor.check_access()
