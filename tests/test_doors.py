@@ -41,7 +41,7 @@ ITS_OWN: dict[tuple[str, str], Any] = {
     ("api-audit-exports", "GET"): {"rows": [], "older": None},
 }
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.unhurried]  # long: it begins first
 
 
 def patterns(found: list[Any]) -> Iterator[URLPattern]:
@@ -120,6 +120,7 @@ def world(
             "table": "agents",
             "subscription_id": new_id(),
             "key": "main",
+            "agent": "main",
             "name": "exec",
             "at": "live",
         }

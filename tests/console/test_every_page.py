@@ -26,7 +26,7 @@ from tests.doors import ANYBODY, CONSOLE, NOBODY
 from tests.markup import Element, read
 from tests.seeded import Seeded, seed
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.unhurried]  # long: it begins first
 PAGES = [name for name, (get, _) in CONSOLE.items() if get != NOBODY]
 QUERIES = 25
 # Pages that review every kind of record of a draft: one query for each kind, however many records there are.
