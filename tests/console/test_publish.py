@@ -161,6 +161,7 @@ def test_a_context_counts_once_however_many_changes_meet_it(admin: Any, environm
     assert sum(row.contexts for row in blast.rows) == blast.gain.contexts
 
 
+@pytest.mark.usefixtures("empty_ledger")  # nothing was called, so nothing need be replayed
 def test_publishing_makes_the_draft_live(client_of: ClientOf, admin: Any, environment: Any, published: Any) -> None:
     _deny(environment, admin, "exec")
     answer = client_of(admin).post("/publish/", {"message": "no exec", "expected_live": published.snapshot_id})
