@@ -1,6 +1,6 @@
 """What the pages of plugins and tool groups show."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -115,7 +115,7 @@ def group_rows(environment: "Environment") -> list[GroupRow]:
     return rows
 
 
-def _row(group: "ToolGroup", names: set[str], counts: dict[str, int]) -> GroupRow:
+def _row(group: "ToolGroup", names: set[str], counts: Mapping[str, int]) -> GroupRow:
     known = sum(member in names for member in group.members)
     return GroupRow(group.name, tuple(group.members), known, counts.get(group.name.lower(), 0), False)
 

@@ -20,8 +20,8 @@ from apps.firewall.engine.layers import layers_of
 from apps.firewall.engine.snapshot import Snapshot
 
 AGENTS_SHOWN: Final = 60
-CELLS_SHOWN: Final = 3_000
-QUESTIONS: Final = 3_000
+CELLS_SHOWN: Final = 2_000
+QUESTIONS: Final = 2_000
 SHADES: Final = 4
 PLACES_NAMED: Final = 5
 

@@ -1,6 +1,6 @@
 """Which policies name a tool, a group or a plugin."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -10,7 +10,9 @@ from uuid import UUID
 from django.contrib.postgres.fields import ArrayField
 from django.db.models import Count, Func, Q, TextField
 
+from apps.policies.changes import draft_mark
 from apps.policies.document.findings import show_path
+from apps.policies.kept import Kept
 from apps.policies.kinds import kind_of
 from apps.policies.models import Agent, ChannelGroup, GlobalPolicy, Profile, ProviderPolicy, SenderRule
 from apps.policies.models.base import PolicyRecord
@@ -20,6 +22,8 @@ from apps.registry.models import Environment
 LIMIT: Final = 100
 NAMING: Final[tuple[type[PolicyRecord], ...]] = (GlobalPolicy, Profile, Agent, ProviderPolicy, ChannelGroup, SenderRule)
 PROFILED: Final[tuple[type[PolicyRecord], ...]] = (GlobalPolicy, Agent, ProviderPolicy)
+
+_counted: Kept[dict[str, int]] = Kept(4)
 
 
 class _Lowered(Func):
@@ -78,8 +82,12 @@ def references_to(environment: Environment, words: Collection[str], *, limit: in
     return found[:limit]
 
 
-def references_counted(environment: Environment) -> dict[str, int]:
+def references_counted(environment: Environment) -> Mapping[str, int]:
     """Count for each entry of the draft's lists how many lists hold it; entries are in lower case."""
+    return _counted.get((environment.pk, draft_mark()), lambda: _count(environment))
+
+
+def _count(environment: Environment) -> dict[str, int]:
     counts: dict[str, int] = {}
     for model in NAMING:
         names = list_fields(model)
