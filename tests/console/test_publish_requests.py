@@ -141,5 +141,5 @@ def test_the_review_stays_within_its_queries(
 ) -> None:
     browser = client_of(admin)
     browser.get("/publish/")
-    with django_assert_max_num_queries(95):
+    with django_assert_max_num_queries(40):
         browser.get("/publish/")
