@@ -15,7 +15,7 @@ from apps.console.gate import ConsoleRequest
 from apps.firewall.engine.exec_policy import ExecRules
 from apps.policies.errors import ConflictError, RecordInvalidError
 from apps.policies.kinds import MEMBERS
-from apps.policies.selectors import LintFinding, approvals, approvals_agent, exec_settings, global_policy, lint_records
+from apps.policies.selectors import LintFinding, approvals, approvals_agent, exec_settings, global_policy, lint_commands
 from apps.policies.services import (
     approvals_agent_create,
     approvals_create,
@@ -99,7 +99,7 @@ def parts_of(request: ConsoleRequest, environment: "EnvironmentRecord", agent: "
         "elevated", _("Elevated"), f"{scope}.elevated", ElevatedForm if agent is None else AgentElevatedForm
     )
     kinds.append((elevated, agent or global_policy(environment), lambda **fields: _started(environment, by, fields)))
-    findings = lint_records([record for _kind, record, _make in kinds if record is not None])
+    findings = lint_commands([record for _kind, record, _make in kinds if record is not None])
     return [_part(request, kind, record, make, findings, inherits=agent is not None) for kind, record, make in kinds]
 
 

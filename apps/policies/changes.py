@@ -16,6 +16,7 @@ from apps.policies.models import DRAFT_MODELS, Publication
 from apps.policies.models.base import PolicyRecord
 from apps.policies.places import Places
 from apps.registry.models import DiscoverySource, Environment, Plugin, Tool
+from apps.remembered import remembered
 
 Action = Literal["created", "changed", "deleted"]
 _CATALOGUE: Mapping[str, type[Model]] = {"tool": Tool, "plugin": Plugin, "source": DiscoverySource}
@@ -60,17 +61,19 @@ def log_marks() -> dict[str, int]:
 
 def draft_mark() -> tuple[int, ...]:
     """Return what changes whenever a draft, or the tools that it speaks of, may have changed."""
-    return _mark({**KINDS, **_CATALOGUE})
+    last = _marks_now()
+    return tuple(last[name] for name in (*KINDS, *_CATALOGUE))
 
 
 def tools_mark() -> tuple[int, ...]:
     """Return what changes whenever the tools that a publication would offer may have changed."""
-    return _mark(_CATALOGUE)
+    last = _marks_now()
+    return tuple(last[name] for name in _CATALOGUE)
 
 
-def _mark(watched: Mapping[str, type[Model]]) -> tuple[int, ...]:
-    last = _last_rows(watched)
-    return tuple(last[name] for name in watched)
+@remembered
+def _marks_now() -> Mapping[str, int]:
+    return _last_rows({**KINDS, **_CATALOGUE})
 
 
 def _last_rows(watched: Mapping[str, type[Model]]) -> dict[str, int]:
@@ -86,7 +89,7 @@ def _last_rows(watched: Mapping[str, type[Model]]) -> dict[str, int]:
 def changes_since(environment: Environment, publication: Publication | None, *, limit: int) -> list[DraftChange]:
     """List what differs from a publication, by record; what was changed and changed back is not a change."""
     marks = {} if publication is None else publication.log_marks
-    last = _last_rows({KIND_OF[model]: model for model in DRAFT_MODELS})
+    last = _marks_now()
     found: list[DraftChange] = []
     places = Places(environment)
     for model in DRAFT_MODELS:

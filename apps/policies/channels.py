@@ -8,6 +8,8 @@ from uuid import UUID
 from django.db.models import Case, Count, F, IntegerField, OrderBy, Q, QuerySet, Value, When
 from django.db.models.functions import Coalesce
 
+from apps.policies.changes import draft_mark
+from apps.policies.kept import Kept
 from apps.policies.kinds import event_model, kind_of
 from apps.policies.models import Agent, Channel, ChannelAccount, ChannelGroup, SenderRule
 from apps.policies.models.base import PolicyRecord
@@ -18,6 +20,8 @@ GROUPS_SHOWN: Final = 60
 RULES_SHOWN: Final = 50
 _RANKS: Final = ("channel:", "e164:", "username:", "name:")
 """Beginnings of keys by when they are tried; ids, which may have none, come after the first."""
+# Sorting bare ids is many times as fast as sorting groups, and tells all at once where one stands.
+_orders: Kept[list[UUID]] = Kept(8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +64,8 @@ def groups_page(environment: Environment, *, query: str = "", number: int = 0, h
         for name in names:
             matches |= Q(**{f"{name}__icontains": query})
         rows = rows.filter(matches)
-    # sorting bare ids is many times as fast as sorting groups, and tells all at once where one stands
-    order = list(rows.order_by(*_group_order()).values_list("pk", flat=True))
+    key = (environment.pk, draft_mark(), query)
+    order = _orders.get(key, lambda: list(rows.order_by(*_group_order()).values_list("pk", flat=True)))
     pages = max(1, -(-len(order) // GROUPS_SHOWN))
     if number < 1:
         number = order.index(holding) // GROUPS_SHOWN + 1 if holding in order else 1

@@ -21,7 +21,7 @@ from apps.policies.document.writing import write_approvals_tree, write_tree
 from apps.policies.errors import SnapshotUntrustedError
 from apps.policies.kept import Kept
 from apps.policies.kinds import KINDS
-from apps.policies.lint import LintFinding, lint_records
+from apps.policies.lint import LintFinding, lint_commands
 from apps.policies.lint import lint as review
 from apps.policies.models import (
     Agent,
@@ -45,6 +45,7 @@ from apps.policies.profiles import known_profiles
 from apps.policies.snapshots import publication_snapshot, snapshot_loaded
 from apps.policies.tool_changes import catalogue_changes, catalogue_differences
 from apps.registry.models import Environment
+from apps.remembered import remembered
 
 DOCUMENTS = ("document", "approvals_document", "guards_document")
 Secrets = Literal["masked", "open", "notes"]
@@ -79,7 +80,7 @@ __all__ = [
     "guards_export",
     "known_profiles",
     "lint",
-    "lint_records",
+    "lint_commands",
     "live_publication",
     "live_snapshot",
     "permission_grants",
@@ -112,6 +113,7 @@ def publication_get(publication_id: UUID) -> Publication | None:
     return Publication.objects.select_related("environment", "published_by").filter(pk=publication_id).first()
 
 
+@remembered
 def live_publication(environment: Environment) -> Publication | None:
     """Return the newest publication, or None when nothing was published."""
     return publications(environment).first()
@@ -123,8 +125,13 @@ def live_snapshot(environment: Environment) -> Snapshot | None:
     Raises:
         SnapshotUntrustedError: digest or signature do not fit.
     """
-    digest = Publication.objects.filter(environment=environment).values_list("snapshot_id", flat=True).first()
+    digest = _live_digest(environment)
     return None if digest is None else snapshot_loaded(digest)
+
+
+@remembered
+def _live_digest(environment: Environment) -> str | None:
+    return Publication.objects.filter(environment=environment).values_list("snapshot_id", flat=True).first()
 
 
 # --- the draft ---

@@ -7,7 +7,7 @@ import pytest
 
 from apps.firewall.tools.definition import Definition
 from apps.policies.models import Agent
-from apps.policies.selectors import LintFinding, lint, lint_records
+from apps.policies.selectors import LintFinding, lint
 from apps.policies.services import document_import
 from apps.registry.services import tools_import
 
@@ -140,9 +140,3 @@ def test_errors_come_first(found: Any, environment: Any) -> None:
     found({"tools": {"deny": ["nosuchtool"]}})
     Agent.objects.filter(environment=environment).update(profile="codng")
     assert [item.severity for item in lint(environment)] == ["error", "warning"]
-
-
-def test_one_record_can_be_reviewed_by_itself(found: Any, environment: Any) -> None:
-    found({"agents": {"entries": {"main": {"tools": {"deny": ["exce"]}}}}, "tools": {"deny": ["raed"]}})
-    agent = Agent.objects.get(environment=environment)
-    assert [(item.record, item.entry) for item in lint_records([agent])] == [(agent.pk, "exce")]

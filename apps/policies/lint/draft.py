@@ -1,12 +1,9 @@
 """The draft as the review sees it: its records, and what exists to be named."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from functools import cached_property, reduce
-from operator import or_
-from typing import Any, Final
-
-from django.db.models import Q
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
 
 from apps.firewall.engine.candidates import Candidates
 from apps.firewall.engine.dialect import Dialect, dialect_named
@@ -15,37 +12,25 @@ from apps.firewall.engine.source import ToolEntry
 from apps.firewall.engine.universe import Universe
 from apps.firewall.engine.warn import server_prefix
 from apps.firewall.runtime.bridge import CLIENT
-from apps.policies.changes import draft_mark
 from apps.policies.compiler import tool_entries
 from apps.policies.document.findings import show_path
-from apps.policies.kept import Kept
 from apps.policies.kinds import KINDS, kind_of
 from apps.policies.lint.findings import LintFinding, LintSeverity
-from apps.policies.models import ChannelGroup, SenderRule
-from apps.policies.models.base import PolicyRecord
 from apps.policies.places import Places
 from apps.registry.models import Environment
 from apps.registry.selectors import plugins_of
-
-MANY: Final = ("group", "sender")
-_entries: Kept[frozenset[str]] = Kept(32)
 
 
 class Draft:
     """Reads each kind of record at its first need, once."""
 
-    def __init__(
-        self, environment: Environment, universe: Universe | None = None, *, near: Sequence[PolicyRecord] = ()
-    ) -> None:
+    def __init__(self, environment: Environment, universe: Universe | None = None) -> None:
         """Read a draft.
 
         Args:
             universe: the offered tools of a compiled draft, where there is one.
-            near: the records that are reviewed, where it is not all: of groups and senders, of which there are many,
-                only those that stand beside them are read.
         """
         self.environment = environment
-        self._near = near
         self._universe = universe
         self.dialect: Dialect = dialect_named(environment.dialect)
         self.places = Places(environment)
@@ -55,20 +40,14 @@ class Draft:
         if kind not in self._records:
             model = KINDS[kind]
             records = model._default_manager.filter(environment=self.environment).order_by("position", "id")
-            if self._near and kind in MANY:
-                records = records.filter(reduce(or_, (_beside(record, kind) for record in self._near)))
             self._records[kind] = list(records)
         return self._records[kind]
 
     def entries(self, kind: str) -> frozenset[str]:
-        """Return what the lists of tools of all records of a kind name, near or not."""
-        return _entries.get((self.environment.pk, kind, draft_mark()), lambda: self._read_entries(kind))
-
-    def _read_entries(self, kind: str) -> frozenset[str]:
-        model = KINDS[kind]
-        columns = [field.name for field in model._meta.fields if field.name in ("allow", "also_allow", "deny")]
-        blocks: Any = model._default_manager.filter(environment=self.environment).order_by().values_list(*columns)
-        return frozenset(entry for block in blocks.distinct() for names in block for entry in names or ())
+        """Return what the lists of tools of all records of a kind name."""
+        columns = [field.name for field in KINDS[kind]._meta.fields if field.name in ("allow", "also_allow", "deny")]
+        lists = (getattr(record, column) for record in self.records(kind) for column in columns)
+        return frozenset(entry for names in lists for entry in names or ())
 
     def by(self, kind: str, *parents: str) -> dict[tuple[Any, ...], list[Any]]:
         """Group records by their parents' ids, in document order."""
@@ -133,16 +112,6 @@ class Draft:
         declared = _object(_object(extra, "plugins"), "entries")
         registered: Iterable[str] = plugins_of(self.environment).values_list("key", flat=True)
         return frozenset(key.strip().lower() for key in (*declared, *registered, CLIENT))
-
-
-def _beside(record: PolicyRecord, kind: str) -> Q:
-    """Say which groups or senders stand beside a record."""
-    if isinstance(record, SenderRule):
-        return Q(pk=record.group_id) if kind == "group" else Q(group=record.group_id, agent=record.agent_id)
-    if isinstance(record, ChannelGroup):
-        same = {name: getattr(record, name) for name in ("channel_id", "account_id", "parent_id", "kind")}
-        return Q(**same) if kind == "group" else Q(group=record.pk)
-    return Q(pk__in=[])
 
 
 def _object(value: Any, key: str) -> dict[str, Any]:

@@ -17,14 +17,13 @@ SANDBOX: Final = (("sandbox.tools.allow", "sandbox_allow"), ("sandbox.tools.also
 SPAWN: Final = "sessions_spawn"
 
 
-def layer_findings(draft: Draft, kinds: frozenset[str] | None = None) -> Iterator[LintFinding]:
-    """Review what the layers of the draft do to each other; with `kinds` only what may be said of such records."""
+def layer_findings(draft: Draft) -> Iterator[LintFinding]:
+    """Review what the layers of the draft do to each other."""
     if draft.policy is None:
         return
     layers = _Layers(draft, draft.records("agent"))
-    for spoken_of, find in PASSES:
-        if kinds is None or kinds & spoken_of:
-            yield from find(layers)
+    for find in PASSES:
+        yield from find(layers)
 
 
 def agent_findings(draft: Draft, agent: Any) -> Iterator[LintFinding]:
@@ -246,15 +245,13 @@ def _block(kind: str, member: str) -> str:
     return f"tools.{member}" if kind in ("agent", "group") else member
 
 
-SCOPES: Final = frozenset({"global", "agent"})
-PASSES: Final[Sequence[tuple[frozenset[str], Callable[[_Layers], Iterator[LintFinding]]]]] = (
-    (SCOPES, _Layers.emptied),
-    (SCOPES, _Layers.hidden_by_profile),
-    (frozenset({"exec"}), _Layers.commands_hidden),
-    (frozenset({"agent", "provider", "group", "sender"}), _Layers.denied_above),
-    (SCOPES, _Layers.sandboxes),
-    (SCOPES, _Layers.plugins),
-    (frozenset({"sender"}), _Layers.owner_only),
-    (frozenset({"global"}), _subagents),
+PASSES: Final[Sequence[Callable[[_Layers], Iterator[LintFinding]]]] = (
+    _Layers.emptied,
+    _Layers.hidden_by_profile,
+    _Layers.commands_hidden,
+    _Layers.denied_above,
+    _Layers.sandboxes,
+    _Layers.plugins,
+    _Layers.owner_only,
+    _subagents,
 )
-"""Each look at the layers, with the kinds of records that it speaks of."""

@@ -38,22 +38,12 @@ def lint(environment: Environment) -> list[LintFinding]:
     return sorted(found, key=lambda finding: _ORDER[finding.severity])
 
 
-def lint_records(records: Sequence[PolicyRecord]) -> list[LintFinding]:
-    """Review what some records of one draft say: their names, and what they do to their neighbours."""
+def lint_commands(records: Sequence[PolicyRecord]) -> list[LintFinding]:
+    """Review what some records of one draft say of commands, as `lint` does with all of them."""
     if not records:
         return []
-    draft = Draft(records[0].environment, near=records)
-    kinds, wanted = frozenset(map(kind_of, records)), {record.pk for record in records}
-    remarks: Iterable[Remark] = (
-        *unreached(draft),
-        *allowlist_remarks(draft),
-        *draft_remarks(draft),
-        *guard_remarks(draft),
-    )
-    own = [remark for remark in remarks if remark[0] is not None and remark[0].pk in wanted]
-    found = (*command_findings(draft), *layer_findings(draft, kinds), *address_findings(draft))
-    placed = (finding for finding in found if finding.record in wanted)
-    return [*_name_findings(draft, records), *_placed(draft, own), *placed]
+    wanted = {record.pk for record in records}
+    return [finding for finding in command_findings(Draft(records[0].environment)) if finding.record in wanted]
 
 
 def blocking_findings(environment: Environment) -> list[LintFinding]:
