@@ -1,5 +1,6 @@
 """Guardrails: kept with their environment, on record; no publication and no rollback may fail one unaccepted."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -144,7 +145,7 @@ def test_an_environment_keeps_so_many_and_no_more(
     admin: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(services.guardrails, "GUARDRAILS_MOST", 1)
+    monkeypatch.setattr(services.guardrails, "KIND", replace(services.guardrails.KIND, most=1))
     make(draft, admin)
     with pytest.raises(GuardrailInvalidError, match="at most 1"):
         make(draft, admin, "one more")

@@ -1,6 +1,7 @@
 """Policy tests: kept with their environment, masked, recorded; no publication and no rollback may fail one."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -142,7 +143,7 @@ def test_an_environment_keeps_so_many_and_no_more(
     admin: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(services.policy_tests, "TESTS_MOST", 1)
+    monkeypatch.setattr(services.policy_tests, "KIND", replace(services.policy_tests.KIND, most=1))
     make(draft, admin)
     with pytest.raises(PolicyTestInvalidError, match="at most 1"):
         make(draft, admin, "one more")

@@ -10,7 +10,7 @@ from django.utils.translation import gettext, gettext_lazy
 from apps.audit.chain import storable
 from apps.firewall.engine.guardrail_form import GuardrailForm, GuardrailFormError
 from apps.firewall.identifiers import new_id, show_id
-from apps.registry.models import Environment
+from apps.policies.models.named import NamedRecord
 
 
 class GuardrailSeverity(models.TextChoices):
@@ -19,32 +19,21 @@ class GuardrailSeverity(models.TextChoices):
 
 
 @pghistory.track(pghistory.InsertEvent(), pghistory.UpdateEvent(), pghistory.DeleteEvent(), append_only=True)
-class Guardrail(models.Model):
+class Guardrail(NamedRecord):
     """A house rule of an environment; `form` is what `GuardrailForm` writes."""
 
-    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    environment = models.ForeignKey(Environment, on_delete=models.PROTECT, related_name="+")
-    name = models.CharField(max_length=200)
     description = models.TextField(max_length=2000, blank=True)
     form = models.JSONField()
     severity = models.CharField(max_length=8, choices=GuardrailSeverity.choices, default=GuardrailSeverity.BLOCKING)
-    made_by = models.CharField(max_length=200)
-    is_enabled = models.BooleanField(default=True)
-    version = models.PositiveIntegerField(default=1)
-    created_at = models.DateTimeField(auto_now_add=True)
-    updated_at = models.DateTimeField(auto_now=True)
 
-    class Meta:
-        ordering: ClassVar = ["name"]
+    class Meta(NamedRecord.Meta):
+        abstract = False
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["environment", "name"], name="guardrail_name_once_per_environment"),
             models.CheckConstraint(
                 condition=models.Q(severity__in=GuardrailSeverity.values), name="guardrail_severity_is_known"
             ),
         ]
-
-    def __str__(self) -> str:
-        return self.name
 
     @property
     def shown_id(self) -> str:

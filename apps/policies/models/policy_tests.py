@@ -12,10 +12,10 @@ from django.utils.translation import gettext_lazy
 
 from apps.audit.chain import storable
 from apps.firewall.engine.context import CallContext, ContextError
-from apps.firewall.identifiers import new_id, show_id
+from apps.firewall.identifiers import show_id
 from apps.firewall.runtime.cases import CASE_LAYERS
 from apps.firewall.tools.near import did_you_mean
-from apps.registry.models import Environment
+from apps.policies.models.named import NamedRecord
 
 JSON_LIMIT: Final = 16_384
 
@@ -35,16 +35,13 @@ class CaseOrigin(models.TextChoices):
 
 
 @pghistory.track(pghistory.InsertEvent(), pghistory.UpdateEvent(), pghistory.DeleteEvent(), append_only=True)
-class PolicyTest(models.Model):
+class PolicyTest(NamedRecord):
     """A case that every publication of an environment must answer as expected.
 
     `context` is what `CallContext` writes, `params` those of the call where they matter, `layer` what must decide where
     that matters, `call` the recorded call that it was made from.
     """
 
-    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    environment = models.ForeignKey(Environment, on_delete=models.PROTECT, related_name="+")
-    name = models.CharField(max_length=200)
     tool = models.CharField(max_length=512)
     context = models.JSONField(default=dict, blank=True)
     params = models.JSONField(null=True, blank=True)
@@ -52,23 +49,15 @@ class PolicyTest(models.Model):
     layer = models.CharField(max_length=64, blank=True)
     origin = models.CharField(max_length=8, choices=CaseOrigin.choices, default=CaseOrigin.HAND)
     call = models.UUIDField(null=True, blank=True)
-    made_by = models.CharField(max_length=200)
-    is_enabled = models.BooleanField(default=True)
-    version = models.PositiveIntegerField(default=1)
-    created_at = models.DateTimeField(auto_now_add=True)
-    updated_at = models.DateTimeField(auto_now=True)
 
-    class Meta:
-        ordering: ClassVar = ["name"]
+    class Meta(NamedRecord.Meta):
+        abstract = False
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["environment", "name"], name="policy_test_name_once_per_environment"),
             models.CheckConstraint(
                 condition=models.Q(verdict__in=ExpectedVerdict.values), name="policy_test_verdict_is_known"
             ),
         ]
-
-    def __str__(self) -> str:
-        return self.name
 
     @property
     def shown_id(self) -> str:
