@@ -38,7 +38,7 @@ class GroupNewForm(ConsoleForm):
     space_kind = forms.ChoiceField(label=_("That is a"), choices=SPACE_KINDS, required=False)
     key = _word(_("Id"), example="-1001234567890", help_text=_("* stands for every group that is not named."))
 
-    def fields_given(self) -> dict[str, Any]:
+    def changes(self) -> dict[str, Any]:
         """Return where the group stands; what was left empty stays away."""
         return {name: value for name, value in self.cleaned_data.items() if value}
 

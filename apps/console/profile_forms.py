@@ -25,6 +25,9 @@ class ProfileNewForm(ConsoleForm):
     )
     label = _label()
 
+    def changes(self) -> dict[str, Any]:
+        return self.cleaned_data
+
 
 class ProfileForm(DraftForm):
     """What a profile holds. Its name stays: records take it by that."""

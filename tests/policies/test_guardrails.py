@@ -306,14 +306,6 @@ def test_a_publication_of_another_environment_is_no_reason(published: Any, admin
         guardrail_accept(guardrail, by=admin, fingerprint="", reason="x", publication=live_of(published))
 
 
-def test_no_page_publishes_it(failing: Environment, admin: Any) -> None:
-    live, browser = live_of(failing), Client()
-    browser.force_login(admin)
-    answer = browser.post("/publish/", {"message": "x", "expected_live": live.snapshot_id})
-    assert (answer.status_code, live_of(failing).pk) == (422, live.pk)
-    assert "no exec" in answer.content.decode()
-
-
 def test_no_page_rolls_back_to_it(published: Any, admin: Any) -> None:  # noqa: F811
     first, browser = live_of(published), Client()
     deny("main", admin, "exec")
@@ -323,14 +315,6 @@ def test_no_page_rolls_back_to_it(published: Any, admin: Any) -> None:  # noqa: 
     body = {"message": "x", "expected_live": second.snapshot_id}
     answer = browser.post(reverse("snapshot-rollback", args=[first.pk]), body)
     assert (answer.status_code, live_of(published).pk) == (422, second.pk)
-
-
-def test_no_program_publishes_it(failing: Environment, token: Any) -> None:
-    live, secret = live_of(failing), token("publish", "policy_read")[1]
-    body, headers = {"message": "x", "expected_live": live.snapshot_id}, {"Authorization": f"Bearer {secret}"}
-    answer = Client().post("/api/v1/publications", body, content_type="application/json", headers=headers)
-    assert (answer.status_code, live_of(failing).pk) == (422, live.pk)
-    assert answer.json()["details"][0]["code"] == "guardrail_failed"
 
 
 def test_no_program_rolls_back_to_it(published: Any, admin: Any, token: Any) -> None:  # noqa: F811
@@ -343,13 +327,6 @@ def test_no_program_rolls_back_to_it(published: Any, admin: Any, token: Any) -> 
     answer = Client().post("/api/v1/publications/rollback", body, content_type="application/json", headers=headers)
     assert (answer.status_code, live_of(published).pk) == (422, second.pk)
     assert answer.json()["details"][0]["code"] == "guardrail_failed"
-
-
-def test_no_command_publishes_it(failing: Environment) -> None:
-    live = live_of(failing)
-    with pytest.raises(CommandError, match="cannot be published"):
-        call_command("policy", "publish", "-m", "x")
-    assert live_of(failing).pk == live.pk
 
 
 def test_the_command_says_what_fails_where(

@@ -5,8 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
-from django.test import Client
 
 from apps.accounts.errors import PermissionDeniedError
 from apps.audit.models import Entry
@@ -273,27 +271,3 @@ def test_a_publication_that_fails_one_is_not_rolled_back_to(published: Any, admi
     with pytest.raises(PublicationRefusedError, match="fails policy tests"):
         rollback(published, first, by=admin, message="x", expected_live=second.snapshot_id)
     assert live_of(published).pk == second.pk
-
-
-def test_no_page_publishes_it(failing: Environment, admin: Any) -> None:
-    live, browser = live_of(failing), Client()
-    browser.force_login(admin)
-    answer = browser.post("/publish/", {"message": "x", "expected_live": live.snapshot_id})
-    assert (answer.status_code, live_of(failing).pk) == (422, live.pk)
-    assert "no exec" in answer.content.decode()
-
-
-def test_no_program_publishes_it(failing: Environment, token: Any) -> None:
-    live, secret = live_of(failing), token("publish", "policy_read")[1]
-    body = {"message": "x", "expected_live": live.snapshot_id}
-    headers = {"Authorization": f"Bearer {secret}"}
-    answer = Client().post("/api/v1/publications", body, content_type="application/json", headers=headers)
-    assert (answer.status_code, live_of(failing).pk) == (422, live.pk)
-    assert answer.json()["details"][0]["code"] == "policy_test_failed"
-
-
-def test_no_command_publishes_it(failing: Environment) -> None:
-    live = live_of(failing)
-    with pytest.raises(CommandError, match="cannot be published"):
-        call_command("policy", "publish", "-m", "x")
-    assert live_of(failing).pk == live.pk

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from uuid import UUID
 
 from django.http import Http404
@@ -46,18 +46,33 @@ def draft_asked(request: ConsoleRequest, kind: str, record_id: UUID) -> Any:
     return found
 
 
-def draft_add(request: ConsoleRequest, form: DraftForm, create: Callable[..., object]) -> bool:
-    """Add what a posted form says to the draft; the form takes its mistakes."""
-    if request.method != "POST" or not form.is_valid():
-        return False
+class NewForm(Protocol):
+    """A form for a record that is not there yet: `changes` are its fields, `key` among them."""
+
+    def is_valid(self) -> bool: ...
+    def changes(self) -> dict[str, Any]: ...
+    def take_refusal(self, error: Any, /) -> None: ...
+
+
+def draft_add(request: ConsoleRequest, form: NewForm, create: Callable[..., Any]) -> Any | None:
+    """Add what a posted form says to the draft and return the record; the form takes its mistakes.
+
+    Raises:
+        PermissionDeniedError: the person may not change policy.
+    """
+    if request.method != "POST":
+        return None
+    require(request.user, Permission.POLICY_WRITE)
+    if not form.is_valid():
+        return None
     wanted = form.changes()
     try:
         record = create(environment_chosen(request), wanted.pop("key"), by=request.user, **wanted)
     except RecordInvalidError as error:
         form.take_refusal(error)
-        return False
+        return None
     tell_saved(request, _("Added to the draft."), record)
-    return True
+    return record
 
 
 def draft_save(request: ConsoleRequest, record: Any, form: DraftForm) -> Saving:
@@ -82,6 +97,12 @@ def draft_save(request: ConsoleRequest, record: Any, form: DraftForm) -> Saving:
         return Saving(status=422)
     tell_saved(request, _("Saved to the draft."), saved, was=record)
     return Saving(is_saved=True)
+
+
+def draft_set_back(request: ConsoleRequest, record: Any, wanted: dict[str, Any]) -> None:
+    """Give a record the values that are live."""
+    saved = record_update(record, wanted, by=request.user, expected_version=record.version)
+    tell_saved(request, _("As it is live again."), saved, was=record)
 
 
 def draft_remove(request: ConsoleRequest, record: Any) -> None:

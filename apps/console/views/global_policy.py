@@ -3,7 +3,6 @@
 from typing import Any
 from uuid import UUID
 
-from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -19,7 +18,15 @@ from apps.console.policy_forms import INHERIT, LISTS, ProviderForm
 from apps.console.situations import Situation, agent_names, choices_of, configured_models
 from apps.console.undoing import tell_saved, writer_of
 from apps.console.views.agents import environment_chosen, is_part, writing
-from apps.console.views.draft_parts import SHOWN, Saving, draft_asked, draft_context, draft_remove, draft_save
+from apps.console.views.draft_parts import (
+    SHOWN,
+    Saving,
+    draft_asked,
+    draft_context,
+    draft_remove,
+    draft_save,
+    draft_set_back,
+)
 from apps.console.views.sender_parts import Sides, sides_of
 from apps.console.vocabulary import vocabulary_of
 from apps.firewall.engine.context import ContextError
@@ -122,8 +129,7 @@ def everybody_discard(request: ConsoleRequest) -> HttpResponse:
     record, live = _record_asked(request), live_snapshot(environment_chosen(request))
     if live is None:
         raise Http404
-    record_update(record, shown.live_values(live), by=request.user, expected_version=record.version)
-    messages.success(request, _("As it is live again."))
+    draft_set_back(request, record, shown.live_values(live))
     return redirect("global")
 
 

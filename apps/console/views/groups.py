@@ -3,10 +3,8 @@
 from typing import Any
 from uuid import UUID
 
-from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.accounts.access import Permission, require
@@ -15,16 +13,23 @@ from apps.console.gate import ConsoleRequest, gate
 from apps.console.group_forms import GroupForm, GroupNewForm
 from apps.console.policy_forms import LISTS
 from apps.console.senders import Scope
-from apps.console.undoing import tell_saved, writer_of
+from apps.console.undoing import writer_of
 from apps.console.views.agents import environment_chosen, is_part, writing
-from apps.console.views.draft_parts import SHOWN, Saving, draft_context, draft_remove, draft_save
+from apps.console.views.draft_parts import (
+    SHOWN,
+    Saving,
+    draft_add,
+    draft_context,
+    draft_remove,
+    draft_save,
+    draft_set_back,
+)
 from apps.console.views.sender_parts import Sides, page_asked, rules_context, sides_of, tried
 from apps.console.vocabulary import vocabulary_of
 from apps.firewall.engine.simulate import engine_with_group
 from apps.policies.channels import channel_counts, group_find, groups_inside, path_of
-from apps.policies.errors import RecordInvalidError
 from apps.policies.selectors import live_snapshot
-from apps.policies.services import group_place, record_update
+from apps.policies.services import group_place
 
 
 def group_asked(request: ConsoleRequest, record_id: UUID) -> "shown.GroupRecord":
@@ -45,17 +50,9 @@ def groups(request: ConsoleRequest) -> HttpResponse:
     """The groups by channel; POST adds one."""
     environment = environment_chosen(request)
     form = GroupNewForm(request.POST if request.method == "POST" else None)
-    if request.method == "POST":
-        require(request.user, Permission.POLICY_WRITE)
-        if form.is_valid():
-            wanted = form.fields_given()
-            try:
-                record = group_place(environment, wanted.pop("key"), by=request.user, **wanted)
-            except RecordInvalidError as error:
-                form.take_refusal(error)
-            else:
-                tell_saved(request, _("Added to the draft."), record)
-                return redirect("group", record.pk)
+    added = draft_add(request, form, group_place)
+    if added is not None:
+        return redirect("group", added.pk)
     channels = channel_counts(environment)
     context = {"channels": channels, "form": form} | _list(request, None) | writing(request)
     return render(request, "console/groups/groups.html", context, status=422 if form.errors else 200)
@@ -143,8 +140,7 @@ def group_discard(request: ConsoleRequest, record_id: UUID) -> HttpResponse:
     block = shown.live_block(live, record)
     wanted: dict[str, Any] = {"has_tools": block is not None}
     wanted |= {name: None if getattr(block, name, None) is None else list(getattr(block, name)) for name in LISTS}
-    record_update(record, wanted, by=request.user, expected_version=record.version)
-    messages.success(request, _("As it is live again."))
+    draft_set_back(request, record, wanted)
     return redirect("group", record.pk)
 
 

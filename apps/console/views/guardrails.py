@@ -97,9 +97,7 @@ def guardrail(request: ConsoleRequest, guardrail_id: UUID) -> HttpResponse:
 @gate(Permission.POLICY_WRITE)
 def guardrail_remove(request: ConsoleRequest, guardrail_id: UUID) -> HttpResponse:
     """Remove a guardrail."""
-    error = record_remove(request, guardrail_asked(request, guardrail_id), guardrail_delete)
-    if error is not None:
-        raise error
+    record_remove(request, guardrail_asked(request, guardrail_id), guardrail_delete)
     return redirect("guardrails")
 
 

@@ -178,8 +178,11 @@ def hook_remove(request: ConsoleRequest, name: str) -> HttpResponse:
     record = hook_asked(request, name)
     error = None
     if request.method == "POST":
-        error = record_remove(request, record, hook_delete)
-        if error is None:
+        try:
+            record_remove(request, record, hook_delete)
+        except RegistryError as exc:
+            error = exc
+        else:
             return redirect("hooks")
     context = {"record": record, "shown": shown.hook_shown(record), "error": error}
     return render(request, "console/hooks/remove.html", context, status=200 if error is None else status_of(error))

@@ -4,7 +4,6 @@ from typing import Any
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.accounts.access import Permission, require
@@ -12,14 +11,21 @@ from apps.console import profiles as shown
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.history import changes_of
 from apps.console.profile_forms import LISTS, ProfileForm, ProfileNewForm
-from apps.console.undoing import tell_saved, writer_of
+from apps.console.undoing import writer_of
 from apps.console.views.agents import environment_chosen, is_part, writing
-from apps.console.views.draft_parts import SHOWN, Saving, draft_context, draft_remove, draft_save
+from apps.console.views.draft_parts import (
+    SHOWN,
+    Saving,
+    draft_add,
+    draft_context,
+    draft_remove,
+    draft_save,
+    draft_set_back,
+)
 from apps.console.vocabulary import vocabulary_of
 from apps.firewall.engine.dialect import DIALECTS
-from apps.policies.errors import RecordInvalidError
 from apps.policies.selectors import draft_snapshot, live_snapshot, profile_get
-from apps.policies.services import profile_create, record_update
+from apps.policies.services import profile_create
 
 
 def profile_asked(request: ConsoleRequest, key: str) -> "shown.ProfileRecord":
@@ -40,17 +46,9 @@ def profiles(request: ConsoleRequest) -> HttpResponse:
     """The profiles of the release and those of one's own; POST adds one."""
     environment = environment_chosen(request)
     form = ProfileNewForm(request.POST if request.method == "POST" else None)
-    if request.method == "POST":
-        require(request.user, Permission.POLICY_WRITE)
-        if form.is_valid():
-            key = form.cleaned_data["key"]
-            try:
-                added = profile_create(environment, key, by=request.user, label=form.cleaned_data["label"])
-            except RecordInvalidError as error:
-                form.take_refusal(error)
-            else:
-                tell_saved(request, _("Added to the draft."), added)
-                return redirect("profile", key)
+    added = draft_add(request, form, profile_create)
+    if added is not None:
+        return redirect("profile", added.key)
     built_in, own, total = shown.profile_rows(environment)
     context = {"built_in": built_in, "own": own, "total": total, "form": form, "release": environment.dialect}
     context |= writing(request)
@@ -132,8 +130,7 @@ def profile_discard(request: ConsoleRequest, key: str) -> HttpResponse:
     if known is None:
         raise Http404
     wanted = {name: None if getattr(known, name) is None else list(getattr(known, name)) for name in LISTS}
-    saved = record_update(record, wanted, by=request.user, expected_version=record.version)
-    tell_saved(request, _("As it is live again."), saved, was=record)
+    draft_set_back(request, record, wanted)
     return redirect("profile", record.key)
 
 

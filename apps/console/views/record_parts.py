@@ -39,14 +39,14 @@ def record_save(request: ConsoleRequest, form: ConsoleForm, save: Callable[[], T
     return Saved(made)
 
 
-def record_remove(request: ConsoleRequest, record: Any, remove: Callable[..., None]) -> RegistryError | None:
-    """Remove a record in the version that the person saw and tell them; else return what the service refused."""
-    try:
-        remove(record, expected_version=version_seen(request), by=request.user)
-    except RegistryError as error:
-        return error
+def record_remove(request: ConsoleRequest, record: Any, remove: Callable[..., None]) -> None:
+    """Remove a record in the version that the person saw, and tell them.
+
+    Raises:
+        RegistryError, PolicyError: the service refused.
+    """
+    remove(record, expected_version=version_seen(request), by=request.user)
     messages.success(request, _("Removed."))
-    return None
 
 
 def form_status(form: Any, *, conflict: bool = False) -> int:

@@ -15,6 +15,7 @@ from apps.console.source_forms import SourceForm
 from apps.console.views.agents import environment_chosen, writing
 from apps.console.views.record_parts import form_status, record_remove, record_save
 from apps.firewall.identifiers import read_id
+from apps.registry.errors import RegistryError
 from apps.registry.selectors import run_get, source_find
 from apps.registry.services import source_create, source_delete, source_save
 from apps.registry.tasks import look_begin
@@ -153,8 +154,11 @@ def source_remove(request: ConsoleRequest, key: str) -> HttpResponse:
     record = source_asked(request, key)
     error = None
     if request.method == "POST":
-        error = record_remove(request, record, source_delete)
-        if error is None:
+        try:
+            record_remove(request, record, source_delete)
+        except RegistryError as exc:
+            error = exc
+        else:
             return redirect("sources")
     tools = [each for each in shown.tools_shown(record) if each.record.state != "unregistered"]
     context = {"record": record, "tools": tools, "error": error}
