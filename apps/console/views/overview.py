@@ -26,6 +26,7 @@ from apps.console.sparks import spark_of
 from apps.console.views.start import has_begun
 from apps.gateway.doors import unrecorded
 from apps.openclaw_gateways.selectors import alarms_standing
+from apps.policies.demo_records import demo_is_here
 from apps.policies.errors import SnapshotUntrustedError
 from apps.policies.selectors import (
     draft_change_count,
@@ -74,6 +75,7 @@ def overview(request: ConsoleRequest) -> HttpResponse:
         "history": list(publications(environment)[:HISTORY]),
         "pending": list(approvals_pending(environment).filter(expires_at__gt=timezone.now())[:PENDING]),
         "alarms": alarms_standing(environment),
+        "has_demo": demo_is_here(environment),
         "may_publish": may(request.user, Permission.PUBLISH),
         "may_make_tokens": may(request.user, Permission.TOKENS_MANAGE),
     }

@@ -8,6 +8,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
+from apps.accounts.access import Permission, may
 from apps.accounts.selectors import sessions_of
 from apps.accounts.services import preferences_save, session_end, sessions_end
 from apps.console.environments import SESSION_KEY, environments_of
@@ -28,6 +29,7 @@ def settings(request: ConsoleRequest) -> HttpResponse:
         return redirect("settings")
     context = {
         "form": form,
+        "may_read_policy": may(user, Permission.POLICY_READ),
         "sessions": sessions_of(user, timezone.now()),
         "current_session": request.session.session_key,
     }

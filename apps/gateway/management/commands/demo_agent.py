@@ -16,6 +16,7 @@ from django.utils import timezone
 from apps.accounts.access import Permission
 from apps.accounts.services import token_create
 from apps.accounts.telling import Told, tell, token_told
+from apps.gateway.demo import AGENTS_NAME
 from apps.gateway.demo_model import model_served
 from apps.gateway.demo_runs import demo_run
 from apps.gateway.example_agent import example_agent
@@ -142,7 +143,7 @@ def _token() -> str:
     scopes = [Permission.CALLS_MAKE, Permission.DECISIONS_ASK]
     with transaction.atomic():
         expires_at = timezone.now() + TOKEN_LIFE
-        token, secret = token_create(name="demo agents", scopes=scopes, by=None, expires_at=expires_at)
+        token, secret = token_create(name=AGENTS_NAME, scopes=scopes, by=None, expires_at=expires_at)
         tell(Told(kind="token", status="created", changes=token_told(token)))
     return secret
 
