@@ -93,6 +93,7 @@
 -- policies.0009_guardrails 6657909a0e495ac4
 -- policies.0010_publish_rules_and_requests 8c0e229565b0e3bf
 -- policies.0011_bulk_edits 2e2d62f751b29543
+-- policies.0012_labels_of_agents 7e60cf4b7ab07a3d
 -- sessions.0001_initial 2aa438e2393ee513
 -- tool_runs.0001_runs_and_their_searches e2a6dbb50b07d8a1
 -- ;
@@ -2079,7 +2080,7 @@ ALTER TABLE "approvals_answerrule" ADD COLUMN "teams" varchar(64)[] DEFAULT '{}'
 -- ;
 ALTER TABLE "approvals_answerrule" ALTER COLUMN "teams" DROP DEFAULT
 -- ;
-ALTER TABLE "approvals_answerrule" ADD COLUMN "updated_at" timestamp with time zone DEFAULT '2026-11-24 20:06:10.008045+00:00'::timestamptz NOT NULL
+ALTER TABLE "approvals_answerrule" ADD COLUMN "updated_at" timestamp with time zone DEFAULT '2026-11-24 22:01:28.512054+00:00'::timestamptz NOT NULL
 -- ;
 ALTER TABLE "approvals_answerrule" ALTER COLUMN "updated_at" DROP DEFAULT
 -- ;
@@ -2297,7 +2298,7 @@ CREATE INDEX "audit_export_requested_by_id_b1eb06ef" ON "audit_export" ("request
 -- ;
 CREATE INDEX "audit_export_state" ON "audit_export" ("state", "expires_at")
 -- ;
-ALTER TABLE "audit_export" ADD COLUMN "touched_at" timestamp with time zone DEFAULT '2026-11-24 20:06:12.532304+00:00'::timestamptz NOT NULL
+ALTER TABLE "audit_export" ADD COLUMN "touched_at" timestamp with time zone DEFAULT '2026-11-24 22:01:32.753773+00:00'::timestamptz NOT NULL
 -- ;
 ALTER TABLE "audit_export" ALTER COLUMN "touched_at" DROP DEFAULT
 -- ;
@@ -7580,6 +7581,164 @@ CREATE INDEX "policies_bulkedit_requested_token_id_6155b6e5" ON "policies_bulked
 ALTER TABLE "policies_bulkeditrow" ADD CONSTRAINT "policies_bulkeditrow_edit_id_14fa22e4_fk_policies_bulkedit_id" FOREIGN KEY ("edit_id") REFERENCES "policies_bulkedit" ("id") DEFERRABLE INITIALLY DEFERRED
 -- ;
 CREATE INDEX "policies_bulkeditrow_edit_id_14fa22e4" ON "policies_bulkeditrow" ("edit_id")
+-- ;
+DROP TRIGGER IF EXISTS pgtrigger_insert_insert_2f8dd ON "policies_agent";
+-- ;
+DROP TRIGGER IF EXISTS pgtrigger_update_update_d77c2 ON "policies_agent";
+-- ;
+DROP TRIGGER IF EXISTS pgtrigger_delete_delete_7fe11 ON "policies_agent";
+-- ;
+ALTER TABLE "policies_agent" ADD COLUMN "labels" varchar(64)[32] DEFAULT '{}' NOT NULL
+-- ;
+ALTER TABLE "policies_agent" ALTER COLUMN "labels" DROP DEFAULT
+-- ;
+ALTER TABLE "policies_agentevent" ADD COLUMN "labels" varchar(64)[32] DEFAULT '{}' NOT NULL
+-- ;
+ALTER TABLE "policies_agentevent" ALTER COLUMN "labels" DROP DEFAULT
+-- ;
+CREATE OR REPLACE FUNCTION "public"._pgtrigger_should_ignore(
+                trigger_name NAME
+            )
+            RETURNS BOOLEAN AS $$
+                DECLARE
+                    _pgtrigger_ignore TEXT[];
+                    _result BOOLEAN;
+                BEGIN
+                    BEGIN
+                        SELECT INTO _pgtrigger_ignore
+                            CURRENT_SETTING('pgtrigger.ignore');
+                        EXCEPTION WHEN OTHERS THEN
+                    END;
+                    IF _pgtrigger_ignore IS NOT NULL THEN
+                        SELECT trigger_name = ANY(_pgtrigger_ignore)
+                        INTO _result;
+                        RETURN _result;
+                    ELSE
+                        RETURN FALSE;
+                    END IF;
+                END;
+            $$ LANGUAGE plpgsql;
+
+            CREATE OR REPLACE FUNCTION pgtrigger_insert_insert_2f8dd()
+            RETURNS TRIGGER AS $$
+                
+                BEGIN
+                    IF ("public"._pgtrigger_should_ignore(TG_NAME) IS TRUE) THEN
+                        IF (TG_OP = 'DELETE') THEN
+                            RETURN OLD;
+                        ELSE
+                            RETURN NEW;
+                        END IF;
+                    END IF;
+                    WITH _pgh_attached_context AS ( SELECT _pgh_attach_context() AS value ) INSERT INTO "policies_agentevent" ("allow", "also_allow", "deny", "elevated_allow_from", "elevated_enabled", "environment_id", "extra", "fs_workspace_only", "id", "key", "labels", "name", "pgh_context_id", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "profile", "sandbox_allow", "sandbox_also_allow", "sandbox_deny", "version") SELECT new_values."allow", new_values."also_allow", new_values."deny", new_values."elevated_allow_from", new_values."elevated_enabled", new_values."environment_id", new_values."extra", new_values."fs_workspace_only", new_values."id", new_values."key", new_values."labels", new_values."name", _pgh_attached_context.value, NOW(), 'insert', new_values."id", new_values."position", new_values."profile", new_values."sandbox_allow", new_values."sandbox_also_allow", new_values."sandbox_deny", new_values."version" FROM ( SELECT new_values.* FROM new_values  ) AS new_values, _pgh_attached_context; RETURN NULL;
+                END;
+            $$ LANGUAGE plpgsql;
+
+            DROP TRIGGER IF EXISTS pgtrigger_insert_insert_2f8dd ON "policies_agent";
+            CREATE  TRIGGER pgtrigger_insert_insert_2f8dd
+                AFTER INSERT ON "policies_agent"
+                
+                REFERENCING NEW TABLE AS new_values 
+                FOR EACH STATEMENT 
+                EXECUTE PROCEDURE pgtrigger_insert_insert_2f8dd();
+
+            COMMENT ON TRIGGER pgtrigger_insert_insert_2f8dd ON "policies_agent" IS 'ec6d54d709bd2de6deece1ae20072575ad5e1f0a';
+-- ;
+CREATE OR REPLACE FUNCTION "public"._pgtrigger_should_ignore(
+                trigger_name NAME
+            )
+            RETURNS BOOLEAN AS $$
+                DECLARE
+                    _pgtrigger_ignore TEXT[];
+                    _result BOOLEAN;
+                BEGIN
+                    BEGIN
+                        SELECT INTO _pgtrigger_ignore
+                            CURRENT_SETTING('pgtrigger.ignore');
+                        EXCEPTION WHEN OTHERS THEN
+                    END;
+                    IF _pgtrigger_ignore IS NOT NULL THEN
+                        SELECT trigger_name = ANY(_pgtrigger_ignore)
+                        INTO _result;
+                        RETURN _result;
+                    ELSE
+                        RETURN FALSE;
+                    END IF;
+                END;
+            $$ LANGUAGE plpgsql;
+
+            CREATE OR REPLACE FUNCTION pgtrigger_update_update_d77c2()
+            RETURNS TRIGGER AS $$
+                
+                BEGIN
+                    IF ("public"._pgtrigger_should_ignore(TG_NAME) IS TRUE) THEN
+                        IF (TG_OP = 'DELETE') THEN
+                            RETURN OLD;
+                        ELSE
+                            RETURN NEW;
+                        END IF;
+                    END IF;
+                    WITH _pgh_attached_context AS ( SELECT _pgh_attach_context() AS value ) INSERT INTO "policies_agentevent" ("allow", "also_allow", "deny", "elevated_allow_from", "elevated_enabled", "environment_id", "extra", "fs_workspace_only", "id", "key", "labels", "name", "pgh_context_id", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "profile", "sandbox_allow", "sandbox_also_allow", "sandbox_deny", "version") SELECT new_values."allow", new_values."also_allow", new_values."deny", new_values."elevated_allow_from", new_values."elevated_enabled", new_values."environment_id", new_values."extra", new_values."fs_workspace_only", new_values."id", new_values."key", new_values."labels", new_values."name", _pgh_attached_context.value, NOW(), 'update', new_values."id", new_values."position", new_values."profile", new_values."sandbox_allow", new_values."sandbox_also_allow", new_values."sandbox_deny", new_values."version" FROM ( SELECT new_values.* FROM new_values  ) AS new_values, _pgh_attached_context; RETURN NULL;
+                END;
+            $$ LANGUAGE plpgsql;
+
+            DROP TRIGGER IF EXISTS pgtrigger_update_update_d77c2 ON "policies_agent";
+            CREATE  TRIGGER pgtrigger_update_update_d77c2
+                AFTER UPDATE ON "policies_agent"
+                
+                REFERENCING OLD TABLE AS old_values  NEW TABLE AS new_values 
+                FOR EACH STATEMENT 
+                EXECUTE PROCEDURE pgtrigger_update_update_d77c2();
+
+            COMMENT ON TRIGGER pgtrigger_update_update_d77c2 ON "policies_agent" IS 'f9a5691cf4789d4c85e54748c18c0649618d1dc2';
+-- ;
+CREATE OR REPLACE FUNCTION "public"._pgtrigger_should_ignore(
+                trigger_name NAME
+            )
+            RETURNS BOOLEAN AS $$
+                DECLARE
+                    _pgtrigger_ignore TEXT[];
+                    _result BOOLEAN;
+                BEGIN
+                    BEGIN
+                        SELECT INTO _pgtrigger_ignore
+                            CURRENT_SETTING('pgtrigger.ignore');
+                        EXCEPTION WHEN OTHERS THEN
+                    END;
+                    IF _pgtrigger_ignore IS NOT NULL THEN
+                        SELECT trigger_name = ANY(_pgtrigger_ignore)
+                        INTO _result;
+                        RETURN _result;
+                    ELSE
+                        RETURN FALSE;
+                    END IF;
+                END;
+            $$ LANGUAGE plpgsql;
+
+            CREATE OR REPLACE FUNCTION pgtrigger_delete_delete_7fe11()
+            RETURNS TRIGGER AS $$
+                
+                BEGIN
+                    IF ("public"._pgtrigger_should_ignore(TG_NAME) IS TRUE) THEN
+                        IF (TG_OP = 'DELETE') THEN
+                            RETURN OLD;
+                        ELSE
+                            RETURN NEW;
+                        END IF;
+                    END IF;
+                    WITH _pgh_attached_context AS ( SELECT _pgh_attach_context() AS value ) INSERT INTO "policies_agentevent" ("allow", "also_allow", "deny", "elevated_allow_from", "elevated_enabled", "environment_id", "extra", "fs_workspace_only", "id", "key", "labels", "name", "pgh_context_id", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "profile", "sandbox_allow", "sandbox_also_allow", "sandbox_deny", "version") SELECT old_values."allow", old_values."also_allow", old_values."deny", old_values."elevated_allow_from", old_values."elevated_enabled", old_values."environment_id", old_values."extra", old_values."fs_workspace_only", old_values."id", old_values."key", old_values."labels", old_values."name", _pgh_attached_context.value, NOW(), 'delete', old_values."id", old_values."position", old_values."profile", old_values."sandbox_allow", old_values."sandbox_also_allow", old_values."sandbox_deny", old_values."version" FROM ( SELECT old_values.* FROM old_values  ) AS old_values, _pgh_attached_context; RETURN NULL;
+                END;
+            $$ LANGUAGE plpgsql;
+
+            DROP TRIGGER IF EXISTS pgtrigger_delete_delete_7fe11 ON "policies_agent";
+            CREATE  TRIGGER pgtrigger_delete_delete_7fe11
+                AFTER DELETE ON "policies_agent"
+                
+                REFERENCING OLD TABLE AS old_values 
+                FOR EACH STATEMENT 
+                EXECUTE PROCEDURE pgtrigger_delete_delete_7fe11();
+
+            COMMENT ON TRIGGER pgtrigger_delete_delete_7fe11 ON "policies_agent" IS '08d0472cfd3252e41eae0129b1cf489c9b2dd1d5';
 -- ;
 CREATE TABLE "django_session" ("session_key" varchar(40) NOT NULL PRIMARY KEY, "session_data" text NOT NULL, "expire_date" timestamp with time zone NOT NULL)
 -- ;

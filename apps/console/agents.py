@@ -48,6 +48,7 @@ LABELS: Final[Mapping[str, Promise]] = {
     "sandbox_allow": gettext_lazy("Allow"),
     "sandbox_deny": gettext_lazy("Deny"),
     "name": gettext_lazy("Name"),
+    "labels": gettext_lazy("Labels"),
     "fs_workspace_only": gettext_lazy("Files: workspace only"),
     "mode": gettext_lazy("Mode"),
     "security": gettext_lazy("Security"),
@@ -84,6 +85,7 @@ class ListField:
 
     Attributes:
         live: what the live publication says; None when the agent is not in it.
+        vocabulary: id of the element that holds the words to suggest.
     """
 
     name: str
@@ -94,6 +96,7 @@ class ListField:
     live: tuple[str, ...] | None
     remarks: Sequence[Shown] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
+    vocabulary: str = "vocabulary"
 
     @property
     def text(self) -> str:
@@ -150,6 +153,19 @@ def list_fields(
     return fields
 
 
+def labels_field(values: Mapping[str, Any], live: AgentRules | None) -> ListField:
+    """Lay the labels of an agent beside what is live."""
+    return ListField(
+        name="labels",
+        label=label_of("labels"),
+        note=_("for guardrails; OpenClaw does not see them"),
+        hint=_("A guardrail about label:production means every agent with that label."),
+        names=tuple(values.get("labels") or ()),
+        live=None if live is None else live.labels,
+        vocabulary="label-vocabulary",
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class ProfileOption:
     value: str
@@ -178,12 +194,12 @@ def profile_options(environment: "Environment", known: Sequence[str], chosen: st
 
 
 def fields_changed(record: "Agent", live: AgentRules | None) -> int:
-    """Count the fields of the tool policy that differ from what is live."""
+    """Count the fields of the agent's form that differ from what is live."""
     if live is None:
         return 0
     policy = live.policy or Policy()
     lists = sum(tuple(getattr(policy, name) or ()) != tuple(getattr(record, name) or ()) for name in NOTES)
-    return lists + (policy.profile != record.profile)
+    return lists + (policy.profile != record.profile) + (live.labels != tuple(record.labels))
 
 
 # --- the funnel ---

@@ -40,9 +40,9 @@ class GuardrailEditForm(ConsoleForm):
             ("asks", _("use only when a person is asked")),
         ],
     )
-    tools = NamesField(label=_("Tools"), required=True)
-    agents = NamesField(label=_("Agents"))
-    channels = NamesField(label=_("Channels"))
+    tools = NamesField(label=_("Tools"), required=True, vocabulary="tool-words")
+    agents = NamesField(label=_("Agents"), vocabulary="agent-words")
+    channels = NamesField(label=_("Channels"), vocabulary="channel-words")
     place = forms.ChoiceField(
         label=_("Where"),
         choices=[
@@ -51,7 +51,7 @@ class GuardrailEditForm(ConsoleForm):
             ("direct", _("in direct conversations")),
         ],
     )
-    groups = NamesField(label=_("These groups only"))
+    groups = NamesField(label=_("These groups only"), vocabulary="group-words")
     sender = forms.ChoiceField(
         label=_("Who speaks"),
         choices=[
@@ -61,7 +61,7 @@ class GuardrailEditForm(ConsoleForm):
             ("named", _("these senders")),
         ],
     )
-    senders = NamesField(label=_("These senders"))
+    senders = NamesField(label=_("These senders"), vocabulary="sender-words")
     sandboxed = forms.ChoiceField(
         label=_("Sandbox"),
         required=False,

@@ -2,16 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from apps.console.situations import situation_of
+from apps.console.vocabulary import agent_words, plain_words, vocabulary_of
 from apps.firewall.engine.guardrail_form import GuardrailForm, GuardrailFormError
 from apps.firewall.engine.guardrails import GuardrailCheck
 from apps.firewall.engine.snapshot import Snapshot, SnapshotError
+from apps.policies.channels import groups_known, senders_known
 from apps.policies.errors import SnapshotUntrustedError
 from apps.policies.guardrail_words import counterexample_words, sentence
 from apps.policies.guardrails import CheckedGuardrail, forms_checked, guardrails, guardrails_checked
@@ -52,6 +54,7 @@ STARTS: Final[Sequence[tuple[str, Promise, GuardrailForm]]] = (
     ),
 )
 SHOWN_ACCEPTANCES: Final = 20
+WORDS_MOST: Final = 500
 TONES: Final = {"holds": "allow", "off": "", "accepted": "ask", "fails": "ask", "blocks": "deny", "unchecked": "deny"}
 
 
@@ -162,6 +165,19 @@ def trial(environment: "Environment", form: GuardrailForm) -> list[tuple[str, Sh
         (at, _failing("fails", forms_checked(snapshot, [form])[0], at))
         for at, snapshot in found
         if snapshot is not None
+    ]
+
+
+def vocabularies(environment: "Environment") -> list[tuple[str, list[dict[str, Any]]]]:
+    """Give the words that each list of the form suggests, by the id of the element that holds them."""
+    draft = _draft(environment)
+    groups = [f"{channel}/{key}" for channel, key in groups_known(environment, limit=WORDS_MOST)]
+    return [
+        ("tool-words", [] if draft is None else vocabulary_of(draft, frozenset())),
+        ("agent-words", [] if draft is None else agent_words(draft)),
+        ("channel-words", plain_words("channel", [] if draft is None else draft.engine.channels)),
+        ("group-words", plain_words("channel", groups)),
+        ("sender-words", plain_words("sender", senders_known(environment, limit=WORDS_MOST))),
     ]
 
 

@@ -19,10 +19,18 @@ class NamesField(forms.CharField):
 
     widget = forms.Textarea
 
-    def __init__(self, **kwargs: Any) -> None:
+    def __init__(self, *, vocabulary: str = "", **kwargs: Any) -> None:
+        """Make the field.
+
+        Args:
+            vocabulary: id of the element with the words to suggest, where a script turns the names into chips.
+        """
         kwargs.setdefault("required", False)
         super().__init__(max_length=200_000, strip=False, **kwargs)
+        self.has_chips = bool(vocabulary)
         self.widget.attrs |= {"rows": 3, "spellcheck": "false", "autocomplete": "off", "autocapitalize": "off"}
+        if vocabulary:
+            self.widget.attrs |= {"data-chips": True, "data-vocabulary": vocabulary}
 
     def to_python(self, value: Any) -> list[str]:  # type: ignore[override]
         text = super().to_python(value) or ""
@@ -53,16 +61,19 @@ class DraftForm(ConsoleForm):
 
 
 class PolicyForm(VersionForm):
-    """The agent's block: profile and lists."""
+    """The agent's block: profile and lists, and its labels."""
 
     profile = forms.CharField(max_length=128, required=False, strip=False)
     also_allow = NamesField(label=_("Also allow"))
     allow = NamesField(label=_("Allow"))
     deny = NamesField(label=_("Deny"))
+    labels = NamesField(label=_("Labels"))
 
     def changes(self, record: Any) -> dict[str, Any]:
         """Return the wanted values by field; an empty list where the member is absent leaves it absent."""
         wanted: dict[str, Any] = {}
+        if "labels" in self.data:
+            wanted["labels"] = self.cleaned_data["labels"]
         if self.data.get("profile") is not None:
             profile = self.cleaned_data["profile"]
             wanted["profile"] = None if profile == INHERIT else profile

@@ -77,6 +77,18 @@ def groups_page(environment: Environment, *, query: str = "", number: int = 0, h
     return Page(shown, number, pages, len(order))
 
 
+def groups_known(environment: Environment, *, limit: int) -> list[tuple[str, str]]:
+    """Name some groups, each by its channel and its key."""
+    rows = ChannelGroup.objects.filter(environment=environment).exclude(key="*").order_by("channel__key", "key")
+    return list(rows.values_list("channel__key", "key").distinct()[:limit])
+
+
+def senders_known(environment: Environment, *, limit: int) -> list[str]:
+    """Name some senders, by the keys that rules have for them."""
+    rows = SenderRule.objects.filter(environment=environment).exclude(key="*").order_by("key")
+    return list(rows.values_list("key", flat=True).distinct()[:limit])
+
+
 def _group_order() -> list[OrderBy]:
     root = {name: Coalesce(F(f"parent__{name}"), F(name)) for name in ("kind", "position", "id")}
     return [

@@ -99,6 +99,7 @@ def draft_source(environment: Environment, tools: list[ToolEntry] | None = None)
     for agent, record in zip(source.agents or (), writer.agents, strict=True):
         agent.by_sender = rules.senders[str(record.pk), None]
         agent.policy = _present(agent.policy, agent.by_sender)
+        agent.labels = tuple(record.labels)
     source.channels = rules.channels(environment)
     source.profiles = {
         profile.key: Policy(allow=_names(profile.allow), deny=_names(profile.deny))

@@ -6,8 +6,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from apps.firewall.engine.contexts import ANY_OTHER, ContextClass, Conversation, SenderClass
-from apps.firewall.engine.guardrail_form import GuardrailForm
+from apps.firewall.engine.guardrail_form import LABEL, GuardrailForm
 from apps.firewall.engine.guardrails import Counterexample
+from apps.firewall.engine.names import fold
 
 
 def sentence(form: GuardrailForm) -> str:
@@ -75,7 +76,14 @@ def _quoted(names: Iterable[str]) -> str:
 def _agents(agents: Sequence[str]) -> str:
     if not agents:
         return _("every agent")
-    return ngettext("agent %(names)s", "agents %(names)s", len(agents)) % {"names": _quoted(agents)}
+    labels = [entry.strip()[len(LABEL) :].strip() for entry in agents if fold(entry).startswith(LABEL)]
+    ids = [entry for entry in agents if not fold(entry).startswith(LABEL)]
+    parts = []
+    if ids:
+        parts.append(ngettext("agent %(names)s", "agents %(names)s", len(ids)) % {"names": _quoted(ids)})
+    if labels:
+        parts.append(_("agents labelled %(names)s") % {"names": _quoted(labels)})
+    return _(" and ").join(parts)
 
 
 def _places(form: GuardrailForm) -> Iterable[str]:

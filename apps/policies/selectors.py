@@ -237,7 +237,7 @@ def agents(environment: Environment, *, words: str = "") -> QuerySet[Agent]:
     """Every agent in document order, with the numbers of its own rules: `provider_count`, `sender_count`.
 
     Args:
-        words: what its key or its name holds; empty for all.
+        words: what its key, its name or one of its labels holds; empty for all.
     """
     counts = {
         "provider_count": Count("provider_policies", distinct=True),
@@ -245,7 +245,7 @@ def agents(environment: Environment, *, words: str = "") -> QuerySet[Agent]:
     }
     found = Agent.objects.filter(environment=environment)
     if words:
-        found = found.filter(Q(key__icontains=words) | Q(name__icontains=words))
+        found = found.filter(Q(key__icontains=words) | Q(name__icontains=words) | Q(labels__icontains=words))
     return found.annotate(**counts).order_by("position", "id")
 
 

@@ -74,6 +74,15 @@ def test_an_agent_is_added_read_changed_and_deleted(program: Any, draft: Any) ->
     assert writer.get(f"agents/{record['id']}").status_code == 404
 
 
+def test_labels_of_an_agent_are_read_and_written(program: Any, draft: Any) -> None:
+    writer = program("policy_read", "policy_write")
+    place = f"agents/{main_agent(writer)['id']}"
+    assert writer.ask("PATCH", place, {"version": 1, "labels": ["production"]}).json()["labels"] == ["production"]
+    refused = writer.ask("PATCH", place, {"version": 2, "labels": ["*"]})
+    assert (refused.status_code, refused.json()["details"][0]["path"]) == (422, "labels")
+    assert main_agent(writer)["labels"] == ["production"]
+
+
 def test_a_stale_change_is_a_conflict_that_names_the_field(program: Any, draft: Any) -> None:
     writer = program("policy_read", "policy_write")
     agent = main_agent(writer)

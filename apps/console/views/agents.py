@@ -17,7 +17,7 @@ from apps.console.policy_forms import INHERIT, LISTS, AgentForm, PolicyForm
 from apps.console.remarks import layer_remarks
 from apps.console.situations import Situation, choices_of, configured_models
 from apps.console.undoing import tell_saved
-from apps.console.vocabulary import vocabulary_of
+from apps.console.vocabulary import label_words, vocabulary_of
 from apps.firewall.engine.compile import AgentRules
 from apps.firewall.engine.context import ContextError
 from apps.firewall.engine.exec_policy import exec_rules
@@ -135,7 +135,7 @@ def _save(request: ConsoleRequest, record: "shown.AgentRecord") -> HttpResponse:
 
 
 def _stored(record: "shown.AgentRecord") -> dict[str, Any]:
-    return {name: getattr(record, name) for name in (*LISTS, "profile")}
+    return {name: getattr(record, name) for name in (*LISTS, "profile", "labels")}
 
 
 def _typed(form: PolicyForm, record: "shown.AgentRecord") -> dict[str, Any]:
@@ -143,7 +143,7 @@ def _typed(form: PolicyForm, record: "shown.AgentRecord") -> dict[str, Any]:
     if form.is_valid():
         return _stored(record) | form.changes(record)
     values = _stored(record)
-    for name in LISTS:
+    for name in (*LISTS, "labels"):
         if name in form.cleaned_data and name in form.data:
             values[name] = form.cleaned_data[name]
     if "profile" in form.cleaned_data and "profile" in form.data:
@@ -182,6 +182,7 @@ def _page(request: ConsoleRequest, record: "shown.AgentRecord", values: Mapping[
         "choices": [choices[name] for name in PREVIEW_FIELDS],
         "funnel": shown.preview(environment, record, values, situation),
         "vocabulary": vocabulary_of(draft, shown.words_in_use(draft, record.key)),
+        "label_words": label_words(draft),
         **writing(request),
     }
 
@@ -201,7 +202,8 @@ def _form_parts(
         "fields": [
             replace(field, remarks=[*field.remarks, *across[field.name]])
             for field in shown.list_fields(environment, draft, values, policy, has_live=rules is not None)
-        ],
+        ]
+        + [shown.labels_field(values, rules)],
         "profiles": shown.profile_options(environment, known_profiles(environment), values.get("profile")),
         "profile_live": profile_live,
         "profile_changed": rules is not None and profile_live != values.get("profile"),
@@ -232,7 +234,7 @@ def agent_preview(request: ConsoleRequest, key: str) -> HttpResponse:
 @require_POST
 @gate(Permission.POLICY_WRITE)
 def agent_discard(request: ConsoleRequest, key: str) -> HttpResponse:
-    """Set an agent's tool policy back to what is live."""
+    """Set an agent's tool policy and labels back to what is live."""
     record = agent_asked(request, key)
     rules = shown.live_rules(live_snapshot(environment_chosen(request)), record.key)
     if rules is None:
@@ -240,6 +242,7 @@ def agent_discard(request: ConsoleRequest, key: str) -> HttpResponse:
     policy = rules.policy or Policy()
     wanted: dict[str, Any] = {"profile": policy.profile}
     wanted |= {name: None if getattr(policy, name) is None else list(getattr(policy, name)) for name in LISTS}
+    wanted["labels"] = list(rules.labels)
     record_update(record, wanted, by=request.user, expected_version=record.version)
     messages.success(request, _("As it is live again."))
     return redirect("agent", record.key)

@@ -19,7 +19,7 @@ from apps.firewall.engine.guardrail_form import GuardrailForm
 from apps.policies.errors import GuardrailNotAcceptedError
 from apps.policies.guardrail_words import sentence
 from apps.policies.guardrails import guardrail_get
-from apps.policies.selectors import draft_snapshot, live_publication
+from apps.policies.selectors import live_publication
 from apps.policies.services import guardrail_accept, guardrail_create, guardrail_delete, guardrail_save
 
 
@@ -164,7 +164,7 @@ def _page(
         "record": record,
         "conflict": conflict,
         "reads": _reads(request, form),
-        "tools": draft_snapshot(environment).tool_names,
+        "vocabularies": shown.vocabularies(environment),
         "acceptances": shown.acceptances(record) if record is not None else (),
         **writing(request),
     }

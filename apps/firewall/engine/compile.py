@@ -26,7 +26,7 @@ _NOTHING: Final[Mapping[str, Any]] = {}
 
 @dataclass(slots=True)
 class AgentRules:
-    """One agent's blocks; `policy` and the provider blocks as written, before any merging."""
+    """One agent's blocks; `policy` and the provider blocks as written, before any merging. `labels` decide nothing."""
 
     name: str
     is_default: bool = False
@@ -35,6 +35,7 @@ class AgentRules:
     senders: SenderIndex[int] | None = None
     sandbox: Policy | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
+    labels: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -228,6 +229,7 @@ class _Compiler:
             senders=self._senders(members.get("by_sender", ())),
             sandbox=self._policy(members.get("sandbox")),
             settings=members.get("settings", _NOTHING),
+            labels=tuple(members.get("labels", ())),
         )
 
     def _policy(self, position: int | None) -> Policy | None:

@@ -177,6 +177,8 @@ def _agent(table: PolicyTable, agent: AgentSource) -> dict[str, Any]:
         members["sandbox"] = table.position(agent.sandbox)
     if agent.settings:
         members["settings"] = dict(agent.settings)
+    if agent.labels:  # no member of a format of its own: a reader that knows none decides the same
+        members["labels"] = list(agent.labels)
     return members
 
 

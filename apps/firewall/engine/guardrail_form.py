@@ -20,6 +20,9 @@ PLACES: Final = get_args(Place)
 SENDER_KINDS: Final = get_args(SenderKind)
 ASK_MODES: Final = get_args(AskMode)
 
+LABEL: Final = "label:"
+"""Begins an entry of `agents` that means every agent with a label; no id holds a colon."""
+
 ENTRIES_MOST: Final = 200
 ENTRY_LENGTH: Final = 512
 DEPTH_MOST: Final = 100
@@ -42,7 +45,8 @@ class GuardrailForm:
     Args:
         requires: of the tools that they are never allowed, always allowed, or allowed only where a person is asked.
         tools: as in lists: names, `group:` names, plugins, patterns with `*`.
-        agents: ids, with `*`; agents that the snapshot does not know are meant only by an empty list.
+        agents: ids, and `label:` with a label, both with `*`; agents that the snapshot does not know are meant only by
+            an empty list.
         channels: by name.
         place: in groups, in direct conversations, or in both.
         groups: some groups only: ids, or a channel and an id, `telegram/-100`.
@@ -68,6 +72,8 @@ class GuardrailForm:
     def __post_init__(self) -> None:
         if not self.tools:
             raise GuardrailFormError("name at least one tool", field="tools")
+        if any(fold(entry) == LABEL for entry in self.agents):
+            raise GuardrailFormError("a label is empty", field="agents")
         if self.groups and self.place == "direct":
             raise GuardrailFormError("a direct conversation is in no group", field="groups")
         if (self.sender == "named") != bool(self.senders):

@@ -21,7 +21,7 @@ from apps.firewall.engine.contexts import (
 from apps.firewall.engine.diff_boxes import Frame
 from apps.firewall.engine.diff_places import ANYBODY, mask_of_numbers
 from apps.firewall.engine.diff_sides import Bearing, Sides
-from apps.firewall.engine.guardrail_form import GuardrailForm
+from apps.firewall.engine.guardrail_form import LABEL, GuardrailForm
 from apps.firewall.engine.names import fold, read_glob
 from apps.firewall.engine.resolve import WEBCHAT
 from apps.firewall.engine.senders import SenderIndex, compile_senders, normalize_channel
@@ -98,7 +98,7 @@ class Scopes:
     def agents_unmatched(self, form: GuardrailForm) -> Iterator[str]:
         """Return the entries that fit no agent of the snapshot."""
         for entry in form.agents:
-            if not any(_fits(entry, agent) for agent in self.classes.agents if agent != ANY_OTHER):
+            if not any(self._fits(entry, agent) for agent in self.classes.agents if agent != ANY_OTHER):
                 yield entry
 
     # --- what guardrails name ---
@@ -130,11 +130,18 @@ class Scopes:
 
     # --- who is meant ---
 
-    @staticmethod
-    def _is_who(form: GuardrailForm, agent: str, sandboxed: bool) -> bool:
+    def _is_who(self, form: GuardrailForm, agent: str, sandboxed: bool) -> bool:
         if form.sandboxed is not None and form.sandboxed is not sandboxed:
             return False
-        return not form.agents or (agent != ANY_OTHER and any(_fits(entry, agent) for entry in form.agents))
+        return not form.agents or (agent != ANY_OTHER and any(self._fits(entry, agent) for entry in form.agents))
+
+    def _fits(self, entry: str, agent: str) -> bool:
+        folded = fold(entry)
+        if not folded.startswith(LABEL):
+            return read_glob(folded).matches(agent) if "*" in folded else normalize_agent_id(folded) == agent
+        wanted, rules = fold(folded.removeprefix(LABEL)), (self.engine.agents or {}).get(agent)
+        labels = () if rules is None else map(fold, rules.labels)
+        return any(read_glob(wanted).matches(label) if "*" in wanted else wanted == label for label in labels)
 
     def _is_meant(self, number: int, bearing: Bearing, is_owner: bool | None) -> bool:
         mark, kind = cast(Marking, bearing.mark), self._forms[number].sender
@@ -180,12 +187,6 @@ class Scopes:
         asked = ContextClass(ANY_OTHER, _ANY_MODEL, where, ANYBODY, None, False, 0)
         ids = session_of(self.engine.dialect, context_of(asked)).group_ids
         return frozenset(fold(each) for each in (*ids, where.group, where.space) if each and each != ANY_OTHER)
-
-
-def _fits(entry: str, agent: str) -> bool:
-    if "*" in entry:
-        return read_glob(fold(entry)).matches(agent)
-    return normalize_agent_id(entry) == agent
 
 
 def _split(entry: str) -> tuple[str, str]:

@@ -38,7 +38,12 @@ class ToolEntry:
 
 @dataclass(slots=True)
 class AgentSource:
-    """One agent. `settings` holds `exec`, `fs`, `elevated`, `loopDetection`, `sandbox`, `workspace` as plain JSON."""
+    """One agent.
+
+    Attributes:
+        settings: `exec`, `fs`, `elevated`, `loopDetection`, `sandbox`, `workspace` as plain JSON.
+        labels: by which guardrails find it; they decide nothing.
+    """
 
     id: str
     is_default: bool = False
@@ -47,6 +52,7 @@ class AgentSource:
     by_sender: Named = field(default_factory=list)
     sandbox: Policy | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
+    labels: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)

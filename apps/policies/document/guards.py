@@ -1,7 +1,7 @@
-"""The guards document: grants of permissions and content filters, which `openclaw.json` has no place for.
+"""The guards document: grants, content filters and labels of agents, which `openclaw.json` has no place for.
 
-`{"permissionGrants": {"<key>": {…}}, "contentFilters": {"<key>": {…}}}`; members have the names of the records' fields,
-and those that say nothing may be left out.
+`{"permissionGrants": {"<key>": {…}}, "contentFilters": {"<key>": {…}}, "agentLabels": {"<id>": ["…"]}}`; members of the
+first two have the names of the records' fields, and those that say nothing may be left out.
 """
 
 from collections.abc import Mapping
@@ -13,12 +13,13 @@ from django.utils.translation import gettext as _
 from apps.policies.document.findings import Findings, Path
 from apps.policies.document.rows import Row
 from apps.policies.document.shapes import Shape, did_you_mean, flag, mapping, mapping_of, names, text
-from apps.policies.models import ContentFilter, PermissionGrant
+from apps.policies.models import Agent, ContentFilter, PermissionGrant
 from apps.policies.models.base import PolicyRecord
 from apps.policies.places import GUARDS
 from apps.registry.models import Environment
 
 GUARD_MODELS: Final[tuple[type[PolicyRecord], ...]] = (PermissionGrant, ContentFilter)
+LABELS: Final = "agentLabels"
 MEMBERS: Final[Mapping[type[PolicyRecord], Mapping[str, Shape]]] = {
     PermissionGrant: {
         "permissions": names,
@@ -42,7 +43,8 @@ def write_guards_tree(environment: Environment) -> dict[str, Any]:
         written = {record.key: _written(record) for record in records}
         if written:
             tree[GUARDS[model]] = written
-    return tree
+    labels = {agent.key: agent.labels for agent in Agent.objects.filter(environment=environment).exclude(labels=[])}
+    return tree | ({LABELS: labels} if labels else {})
 
 
 def parse_guards(tree: dict[str, Any], findings: Findings) -> list[Row]:
@@ -51,8 +53,11 @@ def parse_guards(tree: dict[str, Any], findings: Findings) -> list[Row]:
     rows: list[Row] = []
     for name, entries in tree.items():
         model = models.get(name)
+        if name == LABELS:
+            continue
         if model is None:
-            findings.error((name,), "unknown_key", _("is not part of this document") + did_you_mean(name, models))
+            hint = did_you_mean(name, (*models, LABELS))
+            findings.error((name,), "unknown_key", _("is not part of this document") + hint)
         elif mapping(entries, (name,), findings):
             for position, (key, entry) in enumerate(entries.items()):
                 row = entry_row(model, MEMBERS[model], key, entry, (name, key), findings)
@@ -60,6 +65,21 @@ def parse_guards(tree: dict[str, Any], findings: Findings) -> list[Row]:
                     row.values["position"] = position
                     rows.append(row)
     return rows
+
+
+def parse_labels(tree: dict[str, Any], findings: Findings) -> dict[str, list[str]]:
+    """Take the labels of agents out of a guards document, and hold them against the rules of the record."""
+    entries = tree.get(LABELS, {})
+    if not mapping_of(names)(entries, (LABELS,), findings):
+        return {}
+    for key, labels in entries.items():
+        agent = Agent(key=key, labels=labels)
+        try:
+            agent.clean_fields(exclude=[field.name for field in Agent._meta.fields if field.name != "labels"])
+            agent.clean()
+        except ValidationError as exc:
+            findings.error((LABELS, key), "invalid", " ".join(exc.messages))
+    return dict(entries)
 
 
 def _written(record: Any) -> dict[str, Any]:

@@ -9,10 +9,10 @@ from django.utils.translation import gettext as _
 from apps.policies.document.approvals import parse_approvals
 from apps.policies.document.current import to_current
 from apps.policies.document.findings import Diagnostic, Findings, Path
-from apps.policies.document.guards import GUARD_MODELS, parse_guards
+from apps.policies.document.guards import GUARD_MODELS, parse_guards, parse_labels
 from apps.policies.document.parsing import Parser, kept_places
 from apps.policies.document.profiles import parse_profiles
-from apps.policies.document.reconcile import APPROVALS_MODELS, DOCUMENT_MODELS, Reconciler
+from apps.policies.document.reconcile import APPROVALS_MODELS, DOCUMENT_MODELS, Reconciler, labels_reconcile
 from apps.policies.document.rows import Row
 from apps.policies.document.secrets import refuse_envelopes, seal_secrets, sealed_places
 from apps.policies.document.writing import write_approvals_tree, write_tree
@@ -26,11 +26,16 @@ Read = Callable[[Findings], dict[str, Any] | None]
 
 @dataclass(slots=True)
 class Wanted:
-    """The rows of one kind of document, and the models that they replace."""
+    """The rows of one kind of document, and the models that they replace.
+
+    Attributes:
+        labels: of agents, by their ids; None where the document does not speak of them.
+    """
 
     rows: list[Row]
     models: tuple[Any, ...]
     findings: Findings
+    labels: dict[str, list[str]] | None = None
 
 
 def wanted_document(
@@ -68,10 +73,12 @@ def wanted_approvals(environment: Environment, read: Read, *, is_ours: bool = Fa
 
 
 def wanted_guards(read: Read) -> Wanted:
-    """Read the document of grants and content filters."""
+    """Read the document of grants, content filters and labels."""
     findings = Findings(prefix="guards:")
     tree = read(findings)
-    return Wanted([] if tree is None else parse_guards(tree, findings), GUARD_MODELS, findings)
+    if tree is None:
+        return Wanted([], GUARD_MODELS, findings)
+    return Wanted(parse_guards(tree, findings), GUARD_MODELS, findings, parse_labels(tree, findings))
 
 
 def wanted_profiles(environment: Environment, read: Read) -> Wanted:
@@ -105,6 +112,8 @@ def draft_reconcile(environment: Environment, wanted: Iterable[Wanted]) -> tuple
     for part in wanted:
         for name, count in Reconciler(environment, part.models).run(part.rows).items():
             counts[name] += count
+        if part.labels is not None:
+            counts["changed"] += labels_reconcile(environment, part.labels)
         for row in part.rows:
             records[row.model._meta.model_name or ""] = records.get(row.model._meta.model_name or "", 0) + 1
     return counts, records

@@ -1,6 +1,6 @@
 """Makes the draft equal to rows: what is the same stays untouched, so that the change log tells what changed."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from apps.policies.document.bulk import insert_all
@@ -141,6 +141,24 @@ class Reconciler:
         return {
             f"{name}_id": None if key is None else self.stored[PARENTS[name]][key].pk for name, key in row.refs.items()
         }
+
+
+def labels_reconcile(environment: Environment, wanted: Mapping[str, list[str]]) -> int:
+    """Give every agent the labels that a document says, in the current transaction; return how many it changed.
+
+    An id of which there is no agent is passed over: labels may be written before the agent is.
+    """
+    changed = [
+        agent
+        for agent in Agent.objects.filter(environment=environment).order_by("pk")
+        if agent.labels != wanted.get(agent.key, [])
+    ]
+    for agent in changed:
+        agent.labels = wanted.get(agent.key, [])
+        agent.version += 1
+    if changed:
+        Agent.objects.bulk_update(changed, ["labels", "version"], batch_size=BATCH)
+    return len(changed)
 
 
 PARENTS: dict[str, type[PolicyRecord]] = {

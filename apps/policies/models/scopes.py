@@ -1,11 +1,15 @@
 """Profiles, the global policy, agents, and what belongs to one model provider."""
 
-from typing import ClassVar
+import re
+from typing import ClassVar, Final
 
+from django.contrib.postgres.fields import ArrayField
+from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from apps.policies.fields import OrderedJSONField
 from apps.policies.models.base import (
@@ -17,6 +21,10 @@ from apps.policies.models.base import (
     one_list_of_two,
     tracked,
 )
+
+LABELS_MOST: Final = 32
+LABEL_LENGTH: Final = 64
+_LABEL: Final = re.compile(r"[\w ./-]+")
 
 
 @tracked
@@ -41,10 +49,10 @@ class Profile(PolicyRecord):
 
 
 class ElevatedLevel(models.TextChoices):
-    OFF = "off", _("Only when the call asks")
-    ON = "on", _("On, a person is asked")
-    ASK = "ask", _("Ask: the same as on")
-    FULL = "full", _("Full, nobody is asked")
+    OFF = "off", gettext_lazy("Only when the call asks")
+    ON = "on", gettext_lazy("On, a person is asked")
+    ASK = "ask", gettext_lazy("Ask: the same as on")
+    FULL = "full", gettext_lazy("Full, nobody is asked")
 
 
 @tracked
@@ -86,10 +94,14 @@ class GlobalPolicy(PolicyRecord, ScopeBlock):
 
 @tracked
 class Agent(PolicyRecord, ScopeBlock):
-    """One agent and its policy; `key` is its id as the document writes it."""
+    """One agent and its policy; `key` is its id as the document writes it.
+
+    `labels` are ours: guardrails find agents by them, and OpenClaw's document has no place for them.
+    """
 
     key = models.CharField(max_length=128)
     name = models.CharField(max_length=200, null=True, blank=True)
+    labels = ArrayField(models.CharField(max_length=LABEL_LENGTH), default=list, blank=True, size=LABELS_MOST)
 
     class Meta(ScopeBlock.Meta):
         abstract = False
@@ -102,6 +114,20 @@ class Agent(PolicyRecord, ScopeBlock):
 
     def __str__(self) -> str:
         return self.key
+
+    def clean(self) -> None:
+        mistake = _labels_mistake(self.labels)
+        if mistake:
+            raise ValidationError({"labels": mistake})
+
+
+def _labels_mistake(labels: list[str]) -> str:
+    for label in labels:
+        if not label.strip() or label != label.strip() or not _LABEL.fullmatch(label):
+            return _("`%(label)s` is no label: letters, digits, blanks and . _ - / only") % {"label": label}
+    if len({label.casefold() for label in labels}) < len(labels):
+        return _("a label stands there twice")
+    return ""
 
 
 @tracked

@@ -39,7 +39,7 @@ def forms(draw: st.DrawFn) -> GuardrailForm:
     return GuardrailForm(
         requires=requires,
         tools=draw(lists("exec", "group:fs", "mem*", "message", "gateway", "nosuchtool", "group:plugins")) or ("exec",),
-        agents=draw(lists("bot", "o*", "nobody", most=1)),
+        agents=draw(lists("bot", "o*", "nobody", "label:production", "label:p*", "label:none")),
         channels=draw(lists("telegram", "discord", most=1)),
         place=place,
         groups=() if place == "direct" else draw(lists("-100", "telegram/-200", "-300", most=1)),
@@ -68,7 +68,15 @@ class _Straight:
         return self._agent(asked.agent) and self._group(where) and self._sender(asked)
 
     def _agent(self, agent: str) -> bool:
-        fits = {"bot": agent == "bot", "o*": agent.startswith("o"), "prod-*": agent.startswith("prod-")}
+        rules = (self.engine.agents or {}).get(agent)
+        labels = () if rules is None else rules.labels
+        fits = {
+            "bot": agent == "bot",
+            "o*": agent.startswith("o"),
+            "prod-*": agent.startswith("prod-"),
+            "label:production": "production" in labels,
+            "label:p*": any(label.startswith("p") for label in labels),
+        }
         return not self.form.agents or any(fits.get(entry, agent == entry) for entry in self.form.agents)
 
     def _group(self, where: Conversation) -> bool:
@@ -119,6 +127,14 @@ def _straight(straight: _Straight, verdicts: Verdicts) -> tuple[int, int, tuple[
     return met, failed, tuple(sorted(agents)), tuple(sorted(tools))
 
 
+@st.composite
+def labelled(draw: st.DrawFn) -> SnapshotSource:
+    """Return an environment some of whose agents have labels."""
+    source = draw(sources())
+    agents = [replace(agent, labels=draw(lists("production", "pilot"))) for agent in source.agents or ()]
+    return replace(source, agents=agents if source.agents is not None else None)
+
+
 def _small(source: SnapshotSource) -> SnapshotSource:
     """Leave out what multiplies contexts and is no matter of guardrails."""
     agents = [replace(agent, by_provider=[], settings={}) for agent in source.agents or ()]
@@ -127,7 +143,7 @@ def _small(source: SnapshotSource) -> SnapshotSource:
 
 @pytest.mark.unhurried
 @settings(max_examples=15, phases=(Phase.explicit, Phase.reuse, Phase.generate))
-@given(sources().map(_small), forms())
+@given(labelled().map(_small), forms())
 def test_it_counts_what_brute_force_counts(source: SnapshotSource, form: GuardrailForm) -> None:
     snapshot = build_snapshot(source)
     verdicts = Verdicts(snapshot, [form], frozenset({"exec"}))
@@ -138,7 +154,7 @@ def test_it_counts_what_brute_force_counts(source: SnapshotSource, form: Guardra
 
 @pytest.mark.unhurried
 @settings(max_examples=60, phases=(Phase.explicit, Phase.reuse, Phase.generate))
-@given(sources(), st.lists(forms(), min_size=1, max_size=3), st.randoms(use_true_random=False))
+@given(labelled(), st.lists(forms(), min_size=1, max_size=3), st.randoms(use_true_random=False))
 def test_it_fails_where_a_context_fails_and_shows_one(
     source: SnapshotSource, wanted: list[GuardrailForm], chance: Random
 ) -> None:
@@ -252,6 +268,26 @@ def test_a_guardrail_for_agents_that_are_not_there_holds_and_says_so() -> None:
     assert (check.holds, check.asked, check.unmatched) == (True, 0, ("staging-*",))
 
 
+def test_every_production_agent_asks_and_the_counterexample_names_the_one_that_does_not() -> None:
+    asks_first = replace(ASKS_FIRST, agents=("label:Production", "label:vanished"))
+    agents = [AgentSource("support"), AgentSource("ops", labels=("pilot", "production"))]
+    (check,) = check_guardrails(_environment(agents=agents, settings={"exec": {"mode": "full"}}), [asks_first])
+    assert (check.agents, check.unmatched) == (("ops",), ("label:vanished",))
+    assert check.counterexample is not None
+    assert check.counterexample.context.agent_id == "ops"
+    (held,) = check_guardrails(_environment(agents=agents), [asks_first])
+    assert held.holds
+    assert held.asked > 0
+
+
+def test_labels_decide_nothing_and_leave_the_digest_alone_where_there_are_none() -> None:
+    plain, marked = (_environment(agents=[AgentSource("ops", labels=labels)]) for labels in ((), ("production",)))
+    assert plain.digest != marked.digest
+    assert "labels" not in plain.document["agents"][0]
+    assert marked.engine.agents is not None
+    assert marked.engine.agents["ops"].labels == ("production",)
+
+
 def test_the_fingerprint_stays_as_long_as_the_same_fails() -> None:
     (before,) = check_guardrails(_environment(), [NO_SHELL])
     (other,) = check_guardrails(_environment(by_sender=[("*", Policy(deny=("message",)))]), [NO_SHELL])
@@ -286,6 +322,7 @@ def test_a_form_is_read_as_it_was_written(form: GuardrailForm) -> None:
         ({"requires": "never", "tools": ["exec"], "min_depth": True}, "min_depth"),
         ({"requires": "never", "tools": ["exec"], "ask": "always"}, "ask"),
         ({"requires": "never", "tools": ["exec"], "whom": []}, "whom"),
+        ({"requires": "never", "tools": ["exec"], "agents": ["label: "]}, "agents"),
     ],
 )
 def test_a_form_that_cannot_be_meant_is_refused(document: Any, field: str) -> None:
