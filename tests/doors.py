@@ -147,6 +147,7 @@ CONSOLE: dict[str, tuple[Need, Need]] = {
     "demo-remove": (NOBODY, P.POLICY_WRITE),
     "import": (P.POLICY_WRITE, P.POLICY_WRITE),
     "publish": (P.POLICY_READ, P.PUBLISH),
+    "publish-review": (P.POLICY_READ, NOBODY),
     "publish-blast": (P.POLICY_READ, NOBODY),
     "publish-discard": (P.POLICY_WRITE, P.POLICY_WRITE),
     "snapshot-diff": (P.POLICY_READ, NOBODY),

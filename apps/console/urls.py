@@ -187,6 +187,7 @@ releasing: list[URLPattern | URLResolver] = [
     path("demo/remove/", demo.remove, name="demo-remove"),
     path("import/", start.import_documents, name="import"),
     path("publish/", publish.publish, name="publish"),
+    path("publish/review/", publish.review, name="publish-review"),
     path("publish/blast/", publish.blast, name="publish-blast"),
     path("publish/discard/", publish.discard, name="publish-discard"),
     path("snapshots/", snapshots.snapshots, name="snapshots"),

@@ -142,9 +142,12 @@ def _model_changes(
     model: type[PolicyRecord], environment: Environment, mark: int, places: Places, limit: int
 ) -> Iterator[DraftChange]:
     events: dict[UUID, list[Any]] = {}
-    for event in _later(model, environment, mark).select_related("pgh_context").order_by("pgh_id"):
-        events.setdefault(event.pgh_obj_id, []).append(event)
-    before = _states(model, list(events), mark)
+    before: dict[UUID, Any] = {}
+    for event in _events_around(model, environment, mark):
+        if event.pgh_id > mark:
+            events.setdefault(event.pgh_obj_id, []).append(event)
+        elif event.pgh_label != "delete":
+            before[event.pgh_obj_id] = event
     _join_made_again(model, events, before, places)
     made = 0
     for identifier, later in events.items():
@@ -174,11 +177,15 @@ def _join_made_again(
                 del events[earlier]
 
 
-def _states(model: type[PolicyRecord], records: list[UUID], mark: int) -> dict[UUID, Any]:
-    """Return each record as it was at a mark; those that did not exist are missing."""
-    log = event_model(model).objects.filter(pgh_obj_id__in=records, pgh_id__lte=mark)
-    last = log.order_by("pgh_obj_id", "-pgh_id").distinct("pgh_obj_id")
-    return {event.pgh_obj_id: event for event in last if event.pgh_label != "delete"}
+def _events_around(model: type[PolicyRecord], environment: Environment, mark: int) -> QuerySet[Any]:
+    """Read what was written after a mark, and of each of those records how it was at the mark, in one question."""
+    log, later = event_model(model).objects, _later(model, environment, mark)
+    around: QuerySet[Any] = later
+    if mark:
+        earlier = log.filter(pgh_obj_id__in=later.order_by().values("pgh_obj_id"), pgh_id__lte=mark)
+        last = earlier.order_by("pgh_obj_id", "-pgh_id").distinct("pgh_obj_id")
+        around = log.filter(pgh_id__in=later.order_by().values("pgh_id").union(last.values("pgh_id"), all=True))
+    return around.select_related("pgh_context").order_by("pgh_id")
 
 
 def _record_changes(model: type[PolicyRecord], before: Any, later: list[Any], places: Places) -> Iterator[DraftChange]:

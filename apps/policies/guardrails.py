@@ -75,14 +75,7 @@ def guardrails_checked(environment: Environment, snapshot: Snapshot) -> list[Che
 
 def checked(snapshot: Snapshot, wanted: Sequence[Guardrail]) -> list[CheckedGuardrail]:
     """Hold some guardrails against a snapshot, in their order."""
-    forms: dict[UUID, GuardrailForm] = {}
-    errors: dict[UUID, str] = {}
-    for each in wanted:
-        if each.is_enabled:
-            try:
-                forms[each.pk] = GuardrailForm.from_json(each.form)
-            except FirewallError as exc:
-                errors[each.pk] = exc.message
+    forms, errors = _forms_of(wanted)
     try:
         found = dict(zip(forms, forms_checked(snapshot, list(forms.values())), strict=True))
     except Exception as exc:
@@ -95,6 +88,19 @@ def checked(snapshot: Snapshot, wanted: Sequence[Guardrail]) -> list[CheckedGuar
         for each in wanted
         for check in (found.get(each.pk),)
     ]
+
+
+def _forms_of(wanted: Sequence[Guardrail]) -> tuple[dict[UUID, GuardrailForm], dict[UUID, str]]:
+    """Read the forms of those that are switched on; say of the others why they cannot be read."""
+    forms: dict[UUID, GuardrailForm] = {}
+    errors: dict[UUID, str] = {}
+    for each in wanted:
+        if each.is_enabled:
+            try:
+                forms[each.pk] = GuardrailForm.from_json(each.form)
+            except FirewallError as exc:
+                errors[each.pk] = exc.message
+    return forms, errors
 
 
 def forms_checked(snapshot: Snapshot, forms: Sequence[GuardrailForm]) -> list[GuardrailCheck]:
@@ -111,6 +117,13 @@ def forms_checked(snapshot: Snapshot, forms: Sequence[GuardrailForm]) -> list[Gu
                 _checks.popitem(last=False)
         known |= found
     return [check for check in map(known.get, forms) if check is not None]
+
+
+def guardrails_known(environment: Environment, snapshot: Snapshot) -> bool:
+    """Say whether every guardrail that is switched on was held against a snapshot already."""
+    forms, _errors = _forms_of(list(guardrails(environment)))
+    with _lock:
+        return all((snapshot.digest, form) in _checks for form in forms.values())
 
 
 def guardrail_failures(environment: Environment, snapshot: Snapshot) -> list[dict[str, str]]:

@@ -15,16 +15,31 @@ class Kept(Generic[T]):
         self._most = most
         self._lock = Lock()
         self._values: OrderedDict[Hashable, T] = OrderedDict()
+        self._making: dict[Hashable, Lock] = {}
+
+    def knows(self, key: Hashable) -> bool:
+        """Say whether the value of a key is kept."""
+        with self._lock:
+            return key in self._values
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return the value of a key; it is made where none is kept, by several threads at once if need be."""
+        """Return the value of a key; where none is kept one thread makes it, and others that ask wait for it."""
         with self._lock:
-            value = self._values.get(key)
-        if value is None:
-            value = make()
-        with self._lock:
-            self._values[key] = value
-            self._values.move_to_end(key)
-            while len(self._values) > self._most:
-                self._values.popitem(last=False)
-        return value
+            if key in self._values:
+                self._values.move_to_end(key)
+                return self._values[key]
+            making = self._making.setdefault(key, Lock())
+        with making:
+            with self._lock:
+                if key in self._values:
+                    return self._values[key]
+            try:
+                value = make()
+            finally:
+                with self._lock:
+                    self._making.pop(key, None)
+            with self._lock:
+                self._values[key] = value
+                while len(self._values) > self._most:
+                    self._values.popitem(last=False)
+            return value

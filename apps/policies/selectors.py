@@ -71,6 +71,8 @@ __all__ = [
     "draft_change_count",
     "draft_changes",
     "draft_diff",
+    "draft_is_reviewed",
+    "draft_is_small",
     "draft_snapshot",
     "draft_tool_changes",
     "draft_tool_differences",
@@ -143,14 +145,36 @@ def draft_snapshot(environment: Environment) -> Snapshot:
     Raises:
         SnapshotError: the draft has no canonical form.
     """
-    return _drafts.get((environment.pk, environment.dialect, draft_mark()), lambda: compile_draft(environment))
+    return _drafts.get(_draft_key(environment), lambda: compile_draft(environment))
 
 
 def lint(environment: Environment) -> list[LintFinding]:
     """Review the draft, in the language in force; a draft that has not changed is not reviewed again."""
+    return list(_reviews.get(_review_key(environment), lambda: tuple(review(environment))))
+
+
+def draft_is_reviewed(environment: Environment) -> bool:
+    """Say whether the draft as it is was compiled and reviewed already."""
+    return _drafts.knows(_draft_key(environment)) and _reviews.knows(_review_key(environment))
+
+
+def draft_is_small(environment: Environment, *, most: int) -> bool:
+    """Say whether the draft has at most so many agents, groups and rules by sender."""
+    left = most
+    for model in (Agent, ChannelGroup, SenderRule):
+        left -= model._default_manager.filter(environment=environment).order_by()[: left + 1].count()
+        if left < 0:
+            return False
+    return True
+
+
+def _draft_key(environment: Environment) -> tuple[Any, ...]:
+    return environment.pk, environment.dialect, draft_mark()
+
+
+def _review_key(environment: Environment) -> tuple[Any, ...]:
     usable = frozenset(tokens().filter(revoked_at=None).values_list("pk", flat=True))  # which grants may name
-    key = (environment.pk, environment.dialect, get_language(), draft_mark(), usable)
-    return list(_reviews.get(key, lambda: tuple(review(environment))))
+    return *_draft_key(environment), get_language(), usable
 
 
 def document_export(environment: Environment, *, secrets: Secrets = "masked") -> dict[str, Any]:

@@ -281,5 +281,5 @@ def test_the_number_of_queries_does_not_grow_with_the_draft(
         agent_create(environment, f"agent-{number}", by=admin)
     browser = client_of(admin)
     browser.get("/publish/")
-    with django_assert_max_num_queries(95):
+    with django_assert_max_num_queries(25):
         assert browser.get("/publish/").status_code == 200

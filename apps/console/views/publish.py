@@ -21,6 +21,7 @@ from apps.console.record_pages import record_url
 from apps.console.release_forms import PublishForm
 from apps.console.releasing import requests_shown
 from apps.console.replays import replay_panel, review_proof
+from apps.console.reviewing import NOW, review_waits
 from apps.console.tool_changes import tool_changes
 from apps.console.views.start import has_begun
 from apps.firewall.engine.snapshot import Snapshot, SnapshotError
@@ -53,7 +54,7 @@ def publish(request: ConsoleRequest) -> HttpResponse:
     if not has_begun(request):
         return redirect("start")
     if request.method != "POST":
-        return render(request, "console/publish/publish.html", _review(request, PublishForm(initial=_seen(request))))
+        return render(request, "console/publish/publish.html", _looked_at(request))
     require(request.user, Permission.PUBLISH)
     form = PublishForm(request.POST)
     if not form.is_valid():
@@ -92,6 +93,15 @@ def _asked(request: ConsoleRequest, asked: Any) -> HttpResponse:
 
 @require_safe
 @gate(Permission.POLICY_READ)
+def review(request: ConsoleRequest) -> HttpResponse:
+    """What the page of a large draft waits for, part by part; without a script it is the whole page."""
+    if not has_begun(request) or not request.htmx:
+        return redirect(f"{reverse('publish')}?{NOW}")
+    return render(request, "console/publish/_reviewed.html", _reviewed(request))
+
+
+@require_safe
+@gate(Permission.POLICY_READ)
 def blast(request: ConsoleRequest) -> HttpResponse:
     """The blast radius alone: a fragment, or a page where no script asked for it."""
     if not has_begun(request):
@@ -117,6 +127,24 @@ def discard(request: ConsoleRequest) -> HttpResponse:
 
 def _environment(request: ConsoleRequest) -> Any:
     return request.environment
+
+
+def _looked_at(request: ConsoleRequest) -> dict[str, Any]:
+    """Give the page its review, or what stands in its place while it is worked out."""
+    environment = _environment(request)
+    if not review_waits(request, environment):
+        return _reviewed(request)
+    live = live_publication(environment)
+    return {
+        "is_waiting": True,
+        "live": live,
+        "next_number": live.number + 1 if live else 1,
+        "history": list(publications(environment)[:HISTORY]),
+    }
+
+
+def _reviewed(request: ConsoleRequest) -> dict[str, Any]:
+    return _review(request, PublishForm(initial=_seen(request)))
 
 
 def _seen(request: ConsoleRequest) -> dict[str, str]:
@@ -193,7 +221,6 @@ def _review(request: ConsoleRequest, form: PublishForm) -> dict[str, Any]:
             "tool_changes": tools,
             "shown_tools": tools[:shown],
             "tools_left": max(0, len(tools) - shown),
-            "blast_url": reverse("publish-blast"),
             "all_url": reverse("publish") + "?all",
             "records": records if "all" in request.GET else records[:SHOWN_RECORDS],
             "record_count": len(records),

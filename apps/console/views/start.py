@@ -40,7 +40,7 @@ def has_begun(request: ConsoleRequest) -> bool:
     environment = request.environment
     if not environment:
         return False
-    return global_policy(environment) is not None or live_publication(environment) is not None
+    return live_publication(environment) is not None or global_policy(environment) is not None
 
 
 @require_safe

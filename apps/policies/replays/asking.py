@@ -6,7 +6,7 @@ from typing import Final
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
 from django.utils.translation import gettext as _
 
 from apps.accounts.access import Permission, Principal, actor_of, may_environment, require
@@ -109,8 +109,18 @@ def replays_of(environment: Environment) -> QuerySet[Replay]:
 
 def replay_newest(environment: Environment, digest: str) -> Replay | None:
     """Give the newest replay against a draft, whatever came of it; of another draft where there is none."""
-    rows = replays_of(environment)
-    return rows.filter(draft_digest=digest).first() or rows.first()
+    return replays_of(environment).order_by(_first(draft_digest=digest), "-requested_at", "-id").first()
+
+
+def replay_of(environment: Environment, *, draft_digest: str, live_digest: str) -> Replay | None:
+    """Give the newest finished replay of exactly this draft against exactly what is live, else the newest."""
+    rows = replays_of(environment).filter(draft_digest=draft_digest, live_digest=live_digest)
+    return rows.order_by(_first(state=Replay.State.DONE), "-requested_at", "-id").first()
+
+
+def _first(**wanted: str) -> Case:
+    """Put the rows that have a value before all others."""
+    return Case(When(**wanted, then=Value(0)), default=Value(1), output_field=IntegerField())
 
 
 def replays_unfinished(at: datetime) -> list[UUID]:

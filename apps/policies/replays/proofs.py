@@ -14,7 +14,7 @@ from apps.audit.past_calls import Stretch, past_calls_any
 from apps.audit.services import entry_record
 from apps.policies.actors import By
 from apps.policies.models import Replay, ReplayRule
-from apps.policies.replays.asking import replays_of
+from apps.policies.replays.asking import replay_of
 from apps.registry.models import Environment
 
 NOTHING_FOR: Final = timedelta(days=30)
@@ -45,13 +45,12 @@ def replay_proof(environment: Environment, *, draft_digest: str, live_digest: st
         return ReplayProof("first")
     if draft_digest == live_digest:
         return ReplayProof("same")
-    own = replays_of(environment).filter(draft_digest=draft_digest, live_digest=live_digest)
-    done = own.filter(state=Replay.State.DONE).first()
-    if done is not None:
-        return ReplayProof("replayed", done)
+    own = replay_of(environment, draft_digest=draft_digest, live_digest=live_digest)
+    if own is not None and own.state == Replay.State.DONE:
+        return ReplayProof("replayed", own)
     if not past_calls_any(Stretch(environment.slug, at - NOTHING_FOR, at)):
         return ReplayProof("nothing")
-    return ReplayProof("missing", own.first())
+    return ReplayProof("missing", own)
 
 
 def replay_mistakes(
