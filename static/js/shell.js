@@ -21,9 +21,11 @@
       toggle(button, false);
     });
   }
-  function nav(open) {
+  let navOpener = null;
+  function nav(open, by) {
     const side = find("#nav");
     if (!side) return;
+    if (open) navOpener = by;
     side.classList.toggle("open", open);
     findAll("[data-nav-toggle]").forEach(button => button.setAttribute("aria-expanded", String(open)));
     if (open) find("a", side)?.focus();
@@ -32,7 +34,7 @@
     const target = event.target;
     closePops(target);
     const opener = target.closest("[data-nav-toggle]");
-    if (opener) { event.preventDefault(); nav(!find("#nav").classList.contains("open")); } else if (!target.closest("#nav")) nav(false);
+    if (opener) { event.preventDefault(); nav(!find("#nav").classList.contains("open"), opener); } else if (!target.closest("#nav")) nav(false);
     const show = target.closest("[data-show]");
     if (show) toggle(show, find(show.dataset.show)?.hidden === true);
     const hide = target.closest("[data-hide]");
@@ -49,7 +51,7 @@
     if (event.key === "Escape") {
       const open = findAll("[data-show][aria-expanded=true]").find(button => find(button.dataset.show)?.contains(document.activeElement));
       if (open) { toggle(open, false); open.focus(); }
-      if (find("#nav.open")) { nav(false); find("[data-nav-toggle]")?.focus(); }
+      if (find("#nav.open")) { nav(false); navOpener?.focus(); }
     }
     if ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === "k" && find("#palette")) {
       event.preventDefault();
