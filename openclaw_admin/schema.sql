@@ -94,6 +94,7 @@
 -- policies.0010_publish_rules_and_requests 8c0e229565b0e3bf
 -- policies.0011_bulk_edits 2e2d62f751b29543
 -- policies.0012_labels_of_agents 7e60cf4b7ab07a3d
+-- policies.0013_replays_count_rules bf441337fea76962
 -- sessions.0001_initial 2aa438e2393ee513
 -- tool_runs.0001_runs_and_their_searches e2a6dbb50b07d8a1
 -- ;
@@ -2080,7 +2081,7 @@ ALTER TABLE "approvals_answerrule" ADD COLUMN "teams" varchar(64)[] DEFAULT '{}'
 -- ;
 ALTER TABLE "approvals_answerrule" ALTER COLUMN "teams" DROP DEFAULT
 -- ;
-ALTER TABLE "approvals_answerrule" ADD COLUMN "updated_at" timestamp with time zone DEFAULT '2026-11-24 22:01:28.512054+00:00'::timestamptz NOT NULL
+ALTER TABLE "approvals_answerrule" ADD COLUMN "updated_at" timestamp with time zone DEFAULT '2026-11-24 22:22:39.152721+00:00'::timestamptz NOT NULL
 -- ;
 ALTER TABLE "approvals_answerrule" ALTER COLUMN "updated_at" DROP DEFAULT
 -- ;
@@ -2298,7 +2299,7 @@ CREATE INDEX "audit_export_requested_by_id_b1eb06ef" ON "audit_export" ("request
 -- ;
 CREATE INDEX "audit_export_state" ON "audit_export" ("state", "expires_at")
 -- ;
-ALTER TABLE "audit_export" ADD COLUMN "touched_at" timestamp with time zone DEFAULT '2026-11-24 22:01:32.753773+00:00'::timestamptz NOT NULL
+ALTER TABLE "audit_export" ADD COLUMN "touched_at" timestamp with time zone DEFAULT '2026-11-24 22:22:41.546720+00:00'::timestamptz NOT NULL
 -- ;
 ALTER TABLE "audit_export" ALTER COLUMN "touched_at" DROP DEFAULT
 -- ;
@@ -7739,6 +7740,10 @@ CREATE OR REPLACE FUNCTION "public"._pgtrigger_should_ignore(
                 EXECUTE PROCEDURE pgtrigger_delete_delete_7fe11();
 
             COMMENT ON TRIGGER pgtrigger_delete_delete_7fe11 ON "policies_agent" IS '08d0472cfd3252e41eae0129b1cf489c9b2dd1d5';
+-- ;
+ALTER TABLE "policies_replay" ADD COLUMN "purpose" text DEFAULT 'draft' NOT NULL
+-- ;
+ALTER TABLE "policies_replay" ALTER COLUMN "purpose" DROP DEFAULT
 -- ;
 CREATE TABLE "django_session" ("session_key" varchar(40) NOT NULL PRIMARY KEY, "session_data" text NOT NULL, "expire_date" timestamp with time zone NOT NULL)
 -- ;

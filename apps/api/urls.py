@@ -38,6 +38,7 @@ from apps.api.views import (
     storms,
     suggestions,
     tool_search,
+    unmatched,
     upgrade,
 )
 from apps.api.views.records import RECORD_VIEWS
@@ -92,6 +93,8 @@ urlpatterns = [
     path("bulk-edits/<uuid:edit_id>", bulk_edits.BulkEditDetail.as_view(), name="api-bulk-edit"),
     path("suggestions", suggestions.Suggestions.as_view(), name="api-suggestions"),
     path("suggestions/<path:agent>", suggestions.SuggestionDetail.as_view(), name="api-suggestion"),
+    path("unmatched-rules", unmatched.UnmatchedRules.as_view(), name="api-unmatched-rules"),
+    path("unmatched-rules/effect", unmatched.UnmatchedEffect.as_view(), name="api-unmatched-effect"),
     path("draft/edits", fixes.DraftEdits.as_view(), name="api-draft-edits"),
     path("draft/undo", draft.Undo.as_view(), name="api-draft-undo"),
     path("draft/lint", draft.Lint.as_view(), name="api-draft-lint"),

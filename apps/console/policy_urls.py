@@ -17,6 +17,7 @@ from apps.console.views import (
     profiles,
     record_pages,
     suggestions,
+    unmatched,
 )
 
 policies: list[URLPattern | URLResolver] = [
@@ -59,6 +60,10 @@ policies: list[URLPattern | URLResolver] = [
     path("suggestions/<path:key>/effect/", suggestions.suggestion_effect, name="suggestion-effect"),
     path("suggestions/<path:key>/take/", suggestions.suggestion_take, name="suggestion-take"),
     path("suggestions/<path:key>/", suggestions.suggestion, name="suggestion"),
+    path("unmatched-rules/", unmatched.unmatched_rules, name="unmatched-rules"),
+    path("unmatched-rules/count/", unmatched.unmatched_count, name="unmatched-count"),
+    path("unmatched-rules/effect/", unmatched.unmatched_effect, name="unmatched-effect"),
+    path("unmatched-rules/remove/", unmatched.unmatched_remove, name="unmatched-remove"),
     path("draft/pill/", draft.draft_pill, name="draft-pill"),
     path("draft/undo/", draft.draft_undo, name="draft-undo"),
     *guarding,

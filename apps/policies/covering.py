@@ -82,8 +82,7 @@ def _named(rows: Iterable[Any]) -> dict[tuple[type, str], set[UUID]]:
 def _deciders(result: CaseResult, known: Mapping[str, UUID], named: Mapping[tuple[type, str], set[UUID]]) -> set[UUID]:
     found = {key for place in result.places for key in _holders(place, known)}
     answered: list[tuple[type, str]] = [(PermissionGrant, key) for key in result.answer.grants]
-    if result.answer.pattern:
-        answered.append((AllowlistEntry, result.answer.pattern))
+    answered += [(AllowlistEntry, pattern) for pattern in result.answer.patterns]
     return found.union(*(named.get(each, ()) for each in answered))
 
 

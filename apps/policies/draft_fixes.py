@@ -1,9 +1,10 @@
 """The smallest fix in the draft: which records its edits stand in, and why there is none."""
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.utils.translation import gettext as _
@@ -12,20 +13,14 @@ from apps.firewall.engine.context import CallContext
 from apps.firewall.engine.decide import decide
 from apps.firewall.engine.edits import Edit
 from apps.firewall.engine.fixes import Fix, beyond_lists, smallest_fix
-from apps.firewall.engine.session_key import normalize_agent_id
-from apps.firewall.engine.simulate import Block
 from apps.firewall.engine.snapshot import Snapshot
 from apps.firewall.engine.surroundings import Surroundings
-from apps.policies.document.findings import show_path
 from apps.policies.errors import RecordGoneError
-from apps.policies.kinds import MEMBERS, kind_of
-from apps.policies.models import Agent, ChannelGroup, GlobalPolicy, ProviderPolicy, SenderRule
-from apps.policies.models.base import PolicyRecord
-from apps.policies.places import Places
+from apps.policies.kinds import kind_of
+from apps.policies.rule_records import RuleRecords, field_of
 from apps.policies.selectors import draft_snapshot
 from apps.registry.models import Environment
 
-_PREFIXES: Final = {"sandbox": "sandbox_", "subagent": "subagent_"}
 _KEPT: Final = 2
 _kept: OrderedDict[str, Surroundings] = OrderedDict()
 _lock = Lock()
@@ -83,7 +78,7 @@ def draft_fix(environment: Environment, context: CallContext, tool: str) -> Draf
     fix = smallest_fix(around, context, tool)
     decision = decide(snapshot, context, tool)
     beyond = beyond_lists(snapshot.engine, context, decision.tool) if fix is None else ()
-    edits = tuple(_draft_edit(environment, edit) for edit in fix.edits) if fix is not None else ()
+    edits = draft_edits(environment, fix.edits) if fix is not None else ()
     return DraftFix(decision.tool, decision.allowed, fix, edits, around.contexts, beyond)
 
 
@@ -101,64 +96,26 @@ def _surroundings(snapshot: Snapshot) -> Surroundings:
     return known
 
 
-def _draft_edit(environment: Environment, edit: Edit) -> DraftEdit:
-    record = record_of(environment, edit.block)
-    field = _PREFIXES.get(edit.block.layer, "") + edit.member
-    inner = next(member.path for member in MEMBERS[type(record)] if member.field == field)
-    place = Places(environment).of(record)
-    path = show_path(inner if isinstance(record, GlobalPolicy) else (*place, *inner))
-    return DraftEdit(
-        kind=kind_of(record),
-        record=record.pk,
-        version=record.version,
-        field=field,
-        entry=edit.entry,
-        is_added=edit.is_added,
-        path=path,
-    )
-
-
-def record_of(environment: Environment, block: Block) -> PolicyRecord:
-    """Find the record of the draft that holds a block.
+def draft_edits(environment: Environment, edits: Sequence[Edit]) -> tuple[DraftEdit, ...]:
+    """Find the records in which edits stand.
 
     Raises:
         RecordGoneError: there is none, or no longer.
     """
-    here: dict[str, Any] = {"environment": environment}
-    agent = _agent(environment, block.agent) if block.agent is not None else None
-    found: PolicyRecord | None
-    if block.layer in ("global_provider", "agent_provider"):
-        found = ProviderPolicy.objects.filter(**here, agent=agent, key=block.provider).first()
-    elif block.layer in ("group", "sender"):
-        group = _group(environment, block.path) if block.path else None
-        found = group
-        if block.sender is not None:
-            found = SenderRule.objects.filter(**here, agent=agent, group=group, key=block.sender).first()
-    else:
-        found = agent or GlobalPolicy.objects.filter(**here).first()
-    if found is None:
+    records = RuleRecords(environment, [edit.block for edit in edits])
+    return tuple(_draft_edit(records, edit) for edit in edits)
+
+
+def _draft_edit(records: RuleRecords, edit: Edit) -> DraftEdit:
+    record = records.of(edit.block)
+    if record is None:
         raise RecordGoneError(_("the draft has no record for this list any more"))
-    return found
-
-
-def _agent(environment: Environment, name: str) -> Agent:
-    """Find an agent by its normal id; of several with the same the first counts, as in the engine."""
-    for agent in Agent.objects.filter(environment=environment).order_by("position", "id"):
-        if normalize_agent_id(agent.key) == name:
-            return agent
-    raise RecordGoneError(_("the draft has no agent `%(name)s` any more") % {"name": name})
-
-
-def _group(environment: Environment, path: tuple[str, ...]) -> ChannelGroup | None:
-    channel, *way = path
-    account = None
-    if way[0] == "accounts":
-        account, way = way[1], way[2:]
-    group: ChannelGroup | None = None
-    for kind, key in zip(way[::2], way[1::2], strict=True):
-        rows = ChannelGroup.objects.filter(environment=environment, channel__key=channel, parent=group)
-        rows = rows.filter(account__key=account) if account is not None else rows.filter(account=None)
-        group = rows.filter(kind=kind, key=key).first()
-        if group is None:
-            return None
-    return group
+    return DraftEdit(
+        kind=kind_of(record),
+        record=record.pk,
+        version=record.version,
+        field=field_of(edit.block, edit.member),
+        entry=edit.entry,
+        is_added=edit.is_added,
+        path=records.path_of(edit.block, edit.member),
+    )

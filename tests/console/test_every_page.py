@@ -73,6 +73,7 @@ OF_OTHER_MOMENTS = {
     "publish-confirm": "console/test_publish_requests.py",
     "publish-withdraw": "console/test_publish_requests.py",
     "suggestion-take": "console/test_suggestions.py",
+    "unmatched-remove": "console/test_unmatched.py",
     "session-reopen": "console/test_sessions.py",
     "snapshot-rollback": "console/test_snapshots.py",
     "start-demo": "console/test_start.py",

@@ -174,7 +174,9 @@ def test_the_pages_ask_few_questions(
 def test_programs_read_them(busy: Any, token: Any) -> None:
     _row, secret = token("audit_read", "policy_read")
     headers = {"Authorization": f"Bearer {secret}"}
-    rows = {row["agent"]: row for row in Client().get("/api/v1/suggestions?days=7", headers=headers).json()}
+    page = Client().get("/api/v1/suggestions?days=7", headers=headers).json()
+    rows = {row["agent"]: row for row in page["results"]}
+    assert (page["next"], page["previous"]) == (None, None)
     use = use_of(busy, "main")
     assert rows["main"]["unused"] == list(use.unused)
     one = Client().get("/api/v1/suggestions/main", headers=headers).json()
@@ -183,6 +185,10 @@ def test_programs_read_them(busy: Any, token: Any) -> None:
     assert one["narrower"] == {"list": found.member, "entries": list(found.entries), "lost": list(found.lost)}
     assert Client().get("/api/v1/suggestions/ops-runner", headers=headers).json()["narrower"] is None
     assert Client().get("/api/v1/suggestions/nobody", headers=headers).status_code == 404
+    first = Client().get("/api/v1/suggestions?limit=1", headers=headers).json()
+    assert [row["agent"] for row in first["results"]] == list(rows)[:1]
+    behind = Client().get(first["next"], headers=headers).json()["results"]
+    assert [row["agent"] for row in behind] == list(rows)[1:2]
     assert Client().get("/api/v1/suggestions?days=5", headers=headers).status_code in {400, 422}
     _row, secret = token("policy_read", "explain")
     refused = Client().get("/api/v1/suggestions", headers={"Authorization": f"Bearer {secret}"})

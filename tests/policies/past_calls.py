@@ -22,7 +22,9 @@ def publish_first(environment: Any, document: str = DOCUMENT) -> Any:
     return publish(environment, by=None, message="first", expected_live=None)
 
 
-def call_record_write(snapshot: Snapshot, tool: str, *, with_context: bool = True, **said: Any) -> None:
+def call_record_write(
+    snapshot: Snapshot, tool: str, *, with_context: bool = True, params: Any = None, **said: Any
+) -> None:
     """Decide a call and put it on record."""
     context = CallContext(**{"agent_id": "bot", **said})
     decision = decide(snapshot, context, tool)
@@ -37,7 +39,7 @@ def call_record_write(snapshot: Snapshot, tool: str, *, with_context: bool = Tru
             sender=context.sender_id or "",
             tool=tool,
             call_id=new_id(),
-            params={"path": "a.md"},
+            params=params or {"path": "a.md"},
             status="started" if decision.allowed else "denied",
             decision=EntryDecision(
                 verdict="allow" if decision.allowed else "deny",

@@ -24,6 +24,12 @@ class AgentUseSerializer(serializers.Serializer[Any]):
     unused = serializers.ListField(child=serializers.CharField(), help_text="Tools that it has and never called.")
 
 
+class AgentUsePageSerializer(serializers.Serializer[Any]):
+    next = serializers.URLField(allow_null=True)
+    previous = serializers.URLField(allow_null=True)
+    results = AgentUseSerializer(many=True)
+
+
 class NarrowerSerializer(serializers.Serializer[Any]):
     list = serializers.CharField(source="member", help_text="Which list of the agent would change: allow or deny.")
     entries = serializers.ListField(child=serializers.CharField(), help_text="The whole list as it would be.")

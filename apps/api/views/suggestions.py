@@ -14,8 +14,14 @@ from apps.accounts.access import Permission
 from apps.api.reading import found, query_of
 from apps.api.scope import environment_of
 from apps.api.serializers.shared import ProblemSerializer
-from apps.api.serializers.suggestions import AgentUseSerializer, LookBackSerializer, SuggestionSerializer
-from apps.api.views.parameters import ENVIRONMENT
+from apps.api.serializers.suggestions import (
+    AgentUsePageSerializer,
+    AgentUseSerializer,
+    LookBackSerializer,
+    SuggestionSerializer,
+)
+from apps.api.views.parameters import CURSOR, ENVIRONMENT, LIMIT
+from apps.api.views.records import RecordPages
 from apps.policies.selectors import agent_get, agents
 from apps.policies.suggesting import AgentUse, narrower, uses
 
@@ -24,17 +30,20 @@ DAYS = OpenApiParameter("days", OpenApiTypes.INT, description="How far to look b
 
 class Suggestions(APIView):
     permissions = {"GET": Permission.AUDIT_READ}
+    pagination_class = RecordPages
 
     @extend_schema(
         operation_id="suggestions_list",
         summary="List what each agent of the draft has called, and what it has and never calls",
-        parameters=[ENVIRONMENT, DAYS],
-        responses={200: AgentUseSerializer(many=True), 400: ProblemSerializer},
+        parameters=[ENVIRONMENT, DAYS, CURSOR, LIMIT],
+        responses={200: AgentUsePageSerializer, 400: ProblemSerializer},
     )
     def get(self, request: Request) -> Response:
         days, environment = query_of(request, LookBackSerializer)["days"], environment_of(request)
-        known = uses(environment, list(agents(environment)), days=days, at=timezone.now())
-        return Response(AgentUseSerializer(known, many=True).data)
+        pages = self.pagination_class()
+        page = pages.paginate_queryset(agents(environment), request, view=self)
+        known = uses(environment, page or [], days=days, at=timezone.now())
+        return pages.get_paginated_response(AgentUseSerializer(known, many=True).data)
 
 
 class SuggestionDetail(APIView):

@@ -60,9 +60,11 @@ class AgentRows:
         met = {None, agent_of(agent)}
         others = [block for block in blocks if block.layer not in LATE and block.agent in met]
         if not others:
-            return (row._replace(candidates=engine.candidates(row.candidates.mask)) for row in self.before(agent, gate))
+            return self._kept(engine, agent, gate)
         if all(self._is_one_layer(block, blocks[block]) for block in others):
             return self._changed(engine, others, agent, gate)
+        if all(block.layer == "profile" for block in others):
+            return self._with_profiles(engine, {block.profile for block in others}, agent, gate)
         return self._built(engine, agent, gate)
 
     def _built(self, engine: Engine, agent: str, gate: Gate) -> Iterator[Row]:
@@ -74,9 +76,20 @@ class AgentRows:
                 inside = sandbox_mask(engine, opening) if sandboxed else -1
                 yield Row(opening.mask & inside, opening.candidates, opening, inside)
 
+    def _with_profiles(self, engine: Engine, profiles: set[str | None], agent: str, gate: Gate) -> Iterable[Row]:
+        """Work all rows out again where one of them names a profile that is another one now."""
+        openings = (row.opening for row in self.before(agent, gate))
+        named = {name for opening in openings for name in (opening.profile, opening.provider_profile)}
+        rows = self._kept if profiles.isdisjoint(named) else self._built
+        return rows(engine, agent, gate)
+
+    def _kept(self, engine: Engine, agent: str, gate: Gate) -> Iterator[Row]:
+        for row in self.before(agent, gate):
+            yield row._replace(candidates=engine.candidates(row.candidates.mask))
+
     def _is_one_layer(self, block: Block, policy: Policy) -> bool:
         """Say whether a block of every agent changes nothing but the layer of its own name."""
-        if block.agent is not None:
+        if block.agent is not None or block.layer == "profile":
             return False
         if block.layer == "sandbox":
             return True

@@ -105,6 +105,11 @@ class Candidates:
         """Return the tools that one entry of a list matches."""
         return self._entry(entry)[0]
 
+    def admitted_by(self, entry: str) -> int:
+        """Return the tools that one entry of an allow list lets pass; some bring `apply_patch` along."""
+        mask, companion = self._entry(entry)
+        return mask | self._patch if companion else mask
+
     def expand(self, names: Iterable[str]) -> list[str]:
         """Replace old names, plugins and groups in a layer's list."""
         expanded: dict[str, None] = {}

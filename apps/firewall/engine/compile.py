@@ -106,6 +106,12 @@ class Engine:
             other._candidates = {mask: each.with_blocks(other.blocks) for mask, each in self._candidates.items()}
         return other
 
+    @property
+    def own_profiles(self) -> Mapping[str, ProfilePolicy]:
+        """The environment's own profiles by name, without the built-in ones of the release."""
+        built_in = dialect_named(self.dialect.release).profiles
+        return {name: profile for name, profile in self.dialect.profiles.items() if name not in built_in}
+
     def sandbox_of(self, agent: AgentRules | None) -> SandboxPolicy:
         """Return the policy of an agent's sandboxed sessions."""
         own = agent.sandbox if agent else None

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 from apps.firewall.engine.compile import AgentRules, Engine
+from apps.firewall.engine.dialect import ProfilePolicy
 from apps.firewall.engine.groups import ChannelGroups, GroupEntry, find_in_chain
 from apps.firewall.engine.policy import Policy
 from apps.firewall.engine.providers import ProviderBlock, ProviderMap
@@ -13,6 +14,7 @@ from apps.firewall.engine.senders import SenderIndex
 from apps.firewall.engine.simulate import Block
 
 LISTS: Final = ("allow", "also_allow", "deny")
+_PROFILE_LISTS: Final = ("allow", "deny")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +40,21 @@ class Edit:
         return replace(policy, **members)
 
 
+class Edited(NamedTuple):
+    """A snapshot with other blocks, as far as comparisons ask."""
+
+    engine: Engine
+    tool_names: tuple[str, ...]
+
+
 def is_lawful(policy: Policy) -> bool:
     """Say whether a document may hold a block: OpenClaw refuses names in `allow` and `alsoAllow` of the same one."""
     return not (policy.allow and policy.also_allow)
+
+
+def lists_in(block: Block) -> tuple[str, ...]:
+    """Return the lists that a block may have; a profile is what others add names to, and adds none itself."""
+    return _PROFILE_LISTS if block.layer == "profile" else LISTS
 
 
 def list_of(policy: Policy | None, member: str) -> tuple[str, ...]:
@@ -97,6 +111,10 @@ def _of_opening(engine: Engine, resolution: Resolution) -> Iterator[tuple[Block,
     if opening.provider_key is not None:
         key = opening.provider_key
         yield Block(layer="global_provider", provider=key), _under(engine.by_provider, key)
+    for name in dict.fromkeys((opening.profile, opening.provider_profile)):
+        own = engine.own_profiles.get(name or "")
+        if own is not None:
+            yield Block(layer="profile", profile=name), Policy(own.allow, own.deny)
     yield Block(layer="global"), engine.policy
 
 
@@ -127,6 +145,10 @@ def _with_block(engine: Engine, block: Block, policy: Policy) -> Engine:
             return engine.varied(policy=policy)
         case "subagent":
             return engine.varied(subagents=policy)
+        case "profile":
+            changed = ProfilePolicy(policy.allow, policy.deny)
+            profiles = {**engine.dialect.profiles, block.profile or "": changed}
+            return engine.varied(dialect=replace(engine.dialect, profiles=profiles))
         case "global_provider":
             return engine.varied(by_provider=_providers(engine.by_provider, block, policy))
         case "sandbox" if block.agent is None:
@@ -138,9 +160,9 @@ def _with_block(engine: Engine, block: Block, policy: Policy) -> Engine:
             return engine.varied(policy, channels=channels)
     agents = engine.agents or {}
     agent = agents[block.agent or ""]
-    changed = replace(agent, **_members(agent, block, policy, len(engine.policies)))
+    other = replace(agent, **_members(agent, block, policy, len(engine.policies)))
     added = (policy,) if block.layer == "sender" else ()
-    return engine.varied(*added, agents={**agents, agent.name: changed})
+    return engine.varied(*added, agents={**agents, agent.name: other})
 
 
 def _members(agent: AgentRules, block: Block, policy: Policy, position: int) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """The smallest fix: the fewest edits of lists that flip one verdict, and among these the one that changes least else.
 
 An edit adds the tool's own name to a list, or removes an entry from one, in a block that holds in the context (see
-`edits.blocks_in`); built-in lists and profiles stay as they are. Every layer that refuses the tool needs an edit of a
-block that feeds it, so only such are tried. What OpenClaw would refuse is no fix.
+`edits.blocks_in`) or in an own profile that one names; built-in lists and profiles stay as they are. Every layer that
+refuses the tool needs an edit of a block that feeds it, so only such are tried. What OpenClaw would refuse is no fix.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,9 +15,9 @@ from apps.firewall.engine.agent_rows import LATE
 from apps.firewall.engine.compile import Engine
 from apps.firewall.engine.context import CallContext
 from apps.firewall.engine.contexts import agent_of
-from apps.firewall.engine.edits import LISTS, Edit, blocks_after, blocks_in, engine_after, is_lawful, list_of
+from apps.firewall.engine.edits import Edit, blocks_after, blocks_in, engine_after, is_lawful, list_of, lists_in
 from apps.firewall.engine.effects import Effect, agents_met, effects_of
-from apps.firewall.engine.resolution import Resolution
+from apps.firewall.engine.resolution import Resolution, layers_refusing
 from apps.firewall.engine.resolve import resolve
 from apps.firewall.engine.simulate import Block
 from apps.firewall.engine.surroundings import Surroundings
@@ -34,6 +34,7 @@ _FEEDS: Final[dict[str, frozenset[str]]] = {
     "agent": frozenset({"optional", "profile", "agent"}),
     "global_provider": frozenset({"optional", "provider_profile", "global_provider"}),
     "agent_provider": frozenset({"optional", "provider_profile", "agent_provider"}),
+    "profile": frozenset({"optional", "profile", "provider_profile"}),
     "group": frozenset({"group"}),
     "sender": frozenset({"sender"}),
     "sandbox": frozenset({"sandbox"}),
@@ -98,13 +99,7 @@ def beyond_lists(engine: Engine, context: CallContext, tool: str) -> tuple[str, 
     """
     resolution, bit = resolve(engine, context), engine.universe.bits[tool]
     fed = {layer for block in blocks_in(engine, resolution) for layer in _FEEDS[block.layer]}
-    return tuple(key for key in _all_refusing(resolution, bit) if key not in fed)
-
-
-def _all_refusing(resolution: Resolution, bit: int) -> Iterator[str]:
-    """Return the layers that refuse a tool, gates before the others."""
-    yield from (gate.layer.key for gate in resolution.opening.gates if gate.removed & bit)
-    yield from (layer.key for layer, _, rules, _ in resolution.layers if not rules.mask & bit)
+    return tuple(key for key in layers_refusing(resolution, bit) if key not in fed)
 
 
 class _Search:
@@ -145,7 +140,7 @@ class _Search:
 
     def _edits(self, block: Block) -> Iterator[Edit]:
         policy = self.blocks[block]
-        for member in LISTS:
+        for member in lists_in(block):
             listed = list_of(policy, member)
             if self.tool not in listed:
                 yield Edit(block, member, self.tool, is_added=True)
@@ -173,7 +168,7 @@ class _Search:
         if len(edits) == size:
             yield tuple(edit for edit in self._some if edit in edits)
             return
-        layer = next(_all_refusing(self.after(edits), self.bit), None)
+        layer = next(layers_refusing(self.after(edits), self.bit), None)
         for edit in self._some:
             if layer in _FEEDS[edit.block.layer] and edit not in edits:
                 yield from self._opening(size, edits | {edit}, seen)

@@ -124,6 +124,13 @@ class Replayer:
                 return Outcome("unknown", reason=self._lacking(call, contexts))
         return first
 
+    def contexts(self, call: RecordedCall) -> list[CallContext]:
+        """Return every context that a record may have been about.
+
+        None of them, where it leaves too much open, or the snapshot that decided gives another answer.
+        """
+        return self._consistent(call, completions(call.context, self._classes))
+
     def _consistent(self, call: RecordedCall, possible: tuple[CallContext, ...]) -> list[CallContext]:
         """Return the contexts for which the snapshot that decided gives the answer that is on record."""
         then = self._snapshot(call)

@@ -1,5 +1,6 @@
 """A context's layers while they are being found: what its session says, its opening, and what came after."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -90,3 +91,9 @@ class Resolution:
     def layers(self) -> tuple[Applied, ...]:
         """Every layer that has a policy, in order."""
         return (*self.opening.layers, *self.late)
+
+
+def layers_refusing(resolution: Resolution, bit: int) -> Iterator[str]:
+    """Return the layers that refuse a tool, gates before the others."""
+    yield from (gate.layer.key for gate in resolution.opening.gates if gate.removed & bit)
+    yield from (layer.key for layer, _, rules, _ in resolution.layers if not rules.mask & bit)

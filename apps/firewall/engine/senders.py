@@ -117,6 +117,14 @@ class SenderIndex(Generic[P]):
             other.everyone = (key, policy)
         return other
 
+    def rules(self) -> tuple[Found[P], ...]:
+        """Return every rule that may count, once; those that another one stands before are not kept."""
+        tables = (self._by_channel, self._by_id, self._by_e164, self._by_username, self._by_name)
+        found = {key: policy for table in tables for key, policy in table.values()}
+        if self.everyone is not None:
+            found[self.everyone[0]] = self.everyone[1]
+        return tuple(found.items())
+
     def keys(self) -> tuple[tuple[object, ...], ...]:
         """Return what the rules are found by: indexes with the same keys name the same senders."""
         tables = (self._by_channel, self._by_id, self._by_e164, self._by_username, self._by_name)

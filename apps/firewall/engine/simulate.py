@@ -28,13 +28,15 @@ class Block:
     """Which block is replaced.
 
     Attributes:
-        layer: `global`, `global_provider`, `agent`, `agent_provider`, `sandbox`, `subagent`, `group` or `sender`; the
-            profiles are members of the global, agent and provider blocks.
+        layer: `global`, `global_provider`, `agent`, `agent_provider`, `sandbox`, `subagent`, `group` or `sender`, whose
+            blocks name a profile as a member; or `profile` for the lists of an own profile, which `simulate` leaves
+            as they are.
         agent: for `agent`, `agent_provider`; with `sandbox` and `sender` the agent's own instead of the global one.
         provider: the key of a provider block.
         path: for `group`, the way through the channel's part of the document: `("telegram", "groups", "-100")`,
             `("slack", "accounts", "work", "channels", "C1")`, `("discord", "guilds", "1", "channels", "2")`.
         sender: the key of a sender's rule, in a group with `path`, otherwise in the sender layer.
+        profile: the name of an own profile.
     """
 
     layer: str
@@ -42,6 +44,7 @@ class Block:
     provider: str | None = None
     path: tuple[str, ...] = ()
     sender: str | None = None
+    profile: str | None = None
 
 
 def simulate(snapshot: Snapshot, context: CallContext, block: Block, policy: Policy | None) -> Explanation:
@@ -80,6 +83,28 @@ def engine_with(snapshot: Snapshot, block: Block, policy: Policy | None) -> Engi
         case "group" | "sender":
             return compile_document(_document_with(snapshot.document, block, policy))
     raise BlockError(f"no block in a layer named `{block.layer}`")
+
+
+def engine_without(snapshot: Snapshot, block: Block) -> Engine:
+    """Return an engine that lacks a rule by sender, or the block of a group; what stood behind it holds then.
+
+    The whole snapshot is compiled anew.
+
+    Raises:
+        BlockError: it has no such place.
+    """
+    document = snapshot.document
+    if block.path:
+        holder = _stored_group(document, block.path)
+    else:
+        holder = document["global"] if block.agent is None else _stored_agent(document, block.agent)
+    if block.sender is None:
+        holder.pop("tools", None)
+        return compile_document(document)
+    flat = holder.get("by_sender", [])
+    pairs = zip(flat[::2], flat[1::2], strict=True)
+    holder["by_sender"] = [part for key, position in pairs if key != block.sender for part in (key, position)]
+    return compile_document(document)
 
 
 def _agent(engine: Engine, block: Block) -> AgentRules:

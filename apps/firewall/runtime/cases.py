@@ -70,7 +70,8 @@ class CaseAnswer:
     Args:
         layer, rule: what decided; both empty for what is allowed.
         grants: keys of the grants of permissions that took part.
-        pattern: of the allowlist's entry that admits a command.
+        pattern: of the allowlist's entry that admits a command; of a line of several commands the first one's.
+        patterns: of all entries that admit it.
     """
 
     verdict: Verdict
@@ -79,6 +80,7 @@ class CaseAnswer:
     rule: str = ""
     grants: tuple[str, ...] = ()
     pattern: str = ""
+    patterns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +181,9 @@ def _command(snapshot: Snapshot, tool: ToolEntry, case: PolicyCase, agent: str, 
     verdict = judge(read_line(command), rules, files=files, where=where)
     if verdict.outcome == "run":
         pattern = "" if verdict.matched is None else verdict.matched.pattern
-        return CaseAnswer(verdict="allowed", reason=verdict.message, pattern=pattern)
+        admitting = (part.pattern for part in verdict.parts if part.pattern)
+        patterns = tuple(dict.fromkeys((*((pattern,) if pattern else ()), *admitting)))
+        return CaseAnswer(verdict="allowed", reason=verdict.message, pattern=pattern, patterns=patterns)
     rule = rules.security_from if verdict.outcome == "deny" else rules.ask_from
     return CaseAnswer(verdict=OUTCOMES[verdict.outcome], reason=verdict.message, layer=EXEC_POLICY, rule=rule)
 

@@ -19,10 +19,11 @@ class ReplayRule(models.Model):
 
 
 class Replay(models.Model):
-    """One replay of the calls of some days.
+    """One replay of the calls of some days: against a draft, or to see which rules of what is live they match.
 
     `snapshot` is what is replayed against, until it has ended; `place` the last call of the last part that is counted,
-    `worker` whoever counts now. `tally` holds figures and groups: see `apps.policies.replays.tallying`.
+    `worker` whoever counts now. `tally` holds figures and groups, or of one for rules which of them
+    match: see `tallying` and `matching` in `apps.policies.replays`.
     """
 
     class State(models.TextChoices):
@@ -32,10 +33,15 @@ class Replay(models.Model):
         FAILED = "failed"
         CANCELLED = "cancelled"
 
+    class Purpose(models.TextChoices):
+        DRAFT = "draft"
+        RULES = "rules"
+
     OPEN: ClassVar = (State.WAITING, State.RUNNING)
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     environment = models.ForeignKey(Environment, on_delete=models.PROTECT, related_name="+")
+    purpose = models.TextField(choices=Purpose, default=Purpose.DRAFT)
     requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     actor = models.TextField()
     requested_at = models.DateTimeField()

@@ -27,12 +27,21 @@ KEPT: Final = 50
 """So many replays of an environment stay; older ones go when the next is asked for."""
 
 
-def replay_request(environment: Environment, snapshot: Snapshot, *, days: int, by: By, at: datetime) -> Replay:
+def replay_request(
+    environment: Environment,
+    snapshot: Snapshot,
+    *,
+    days: int,
+    by: By,
+    at: datetime,
+    purpose: Replay.Purpose = Replay.Purpose.DRAFT,
+) -> Replay:
     """Ask for a replay of the calls of the last days against a snapshot; a worker counts them.
 
     While the same replay goes on, it is the one that was asked for.
 
     Args:
+        purpose: what is counted: what a draft would change, or which rules match.
         by: who reads the ledger by this; None for the command line of this machine.
     Raises:
         PermissionDeniedError: the principal may not read the ledger.
@@ -48,15 +57,15 @@ def replay_request(environment: Environment, snapshot: Snapshot, *, days: int, b
     with transaction.atomic():
         Environment.objects.select_for_update(no_key=True).get(pk=environment.pk)
         live_digest = "" if live is None else live.digest
-        same = Replay.objects.filter(
-            environment=environment, draft_digest=snapshot.digest, live_digest=live_digest, days=days
-        )
+        kept = Replay.objects.filter(environment=environment, purpose=purpose)
+        same = kept.filter(draft_digest=snapshot.digest, live_digest=live_digest, days=days)
         going = same.filter(state__in=Replay.OPEN).first()
         if going is not None:
             return going
-        _forget(environment)
+        _forget(kept)
         replay = Replay.objects.create(
             environment=environment,
+            purpose=purpose,
             requested_by=person_of(by),
             actor=actor_of(by),
             requested_at=at,
@@ -95,16 +104,26 @@ def replay_access(by: Principal, replay_id: UUID) -> Replay:
         ReplayNotFoundError: there is none, or it is of an environment that is not the principal's.
     """
     require(by, Permission.AUDIT_READ)
-    replay = Replay.objects.defer("snapshot").select_related("environment").filter(pk=replay_id).first()
+    rows = Replay.objects.defer("snapshot").select_related("environment").filter(purpose=Replay.Purpose.DRAFT)
+    replay = rows.filter(pk=replay_id).first()
     if replay is None or not may_environment(by, replay.environment.slug):
         raise ReplayNotFoundError(_("no such replay"))
     return replay
 
 
 def replays_of(environment: Environment) -> QuerySet[Replay]:
-    """Every replay of an environment, the newest first, without what it replays against."""
+    """Every replay of an environment against a draft, the newest first, without what it replays against."""
+    return _of(environment, Replay.Purpose.DRAFT)
+
+
+def rule_count_newest(environment: Environment) -> Replay | None:
+    """Give the newest count of the rules that match, whatever came of it."""
+    return _of(environment, Replay.Purpose.RULES).first()
+
+
+def _of(environment: Environment, purpose: Replay.Purpose) -> QuerySet[Replay]:
     rows = Replay.objects.defer("snapshot").select_related("environment", "requested_by")
-    return rows.filter(environment=environment)
+    return rows.filter(environment=environment, purpose=purpose)
 
 
 def replay_newest(environment: Environment, digest: str) -> Replay | None:
@@ -129,8 +148,8 @@ def replays_unfinished(at: datetime) -> list[UUID]:
     return list(Replay.objects.filter(wanted).order_by("requested_at").values_list("id", flat=True))
 
 
-def _forget(environment: Environment) -> None:
-    ended = Replay.objects.filter(environment=environment).exclude(state__in=Replay.OPEN)
+def _forget(kept: QuerySet[Replay]) -> None:
+    ended = kept.exclude(state__in=Replay.OPEN)
     old = ended.values_list("id", flat=True)[KEPT - 1 :]
     Replay.objects.filter(pk__in=list(old)).delete()
 
@@ -143,6 +162,11 @@ def _tell(replay: Replay) -> None:
             actor=replay.actor,
             environment=replay.environment.slug,
             snapshot_digest=replay.draft_digest,
-            changes={"replay": replay.shown_id, "days": replay.days, "live": replay.live_digest},
+            changes={
+                "replay": replay.shown_id,
+                "days": replay.days,
+                "live": replay.live_digest,
+                "purpose": replay.purpose,
+            },
         )
     )

@@ -27,9 +27,9 @@ class AlikeReplayer:
     """Replays calls that are alike, and asks the engine no question twice."""
 
     def __init__(self, now: Snapshot | None, draft: Snapshot) -> None:
-        self._engine = CallReplayer(now, draft, decider=_decider(), files=HostFiles())
+        self._engine = CallReplayer(now, draft, decider=deciders(), files=HostFiles())
         self._known: dict[tuple[Any, ...], Outcome] = {}
-        self._contexts: dict[tuple[str, str, str | None], RecordedContext] = {}
+        self._calls = CallReader()
 
     @property
     def with_params_of(self) -> frozenset[str]:
@@ -38,21 +38,29 @@ class AlikeReplayer:
 
     def replay(self, alike: AlikeCalls) -> Outcome:
         """Say what becomes of each of these calls."""
-        key = _question(alike)
+        key = question_of(alike)
         outcome = self._known.get(key)
         if outcome is None:
             if len(self._known) >= OUTCOMES_KEPT:
                 self._known.clear()
-                self._contexts.clear()
+                self._calls.forget()
             outcome = self._known[key] = self._replay(alike)
         return outcome
 
     def _replay(self, alike: AlikeCalls) -> Outcome:
-        if alike.layer == _ERROR:
-            return Outcome("unknown", reason=FAILED)
-        if alike.tool in CONTROLS and not alike.layer:
-            return Outcome("unknown", reason=SEARCH)
-        call = CallWithParams(
+        reason = left_out(alike)
+        return Outcome("unknown", reason=reason) if reason else self._engine.replay(self._calls.read(alike))
+
+
+class CallReader:
+    """Reads calls as the engine takes them; a context in which several tools are called is read once."""
+
+    def __init__(self) -> None:
+        self._contexts: dict[tuple[str, str, str | None], RecordedContext] = {}
+
+    def read(self, alike: AlikeCalls) -> CallWithParams:
+        """Return the call that all of these are."""
+        return CallWithParams(
             context=self._context(alike),
             tool=alike.tool,
             denied_by=alike.layer if _is_of_policy(alike) else "",
@@ -60,10 +68,12 @@ class AlikeReplayer:
             is_brought=alike.is_found,
             params=alike.params,
         )
-        return self._engine.replay(call)
+
+    def forget(self) -> None:
+        """Let go of the contexts that were read."""
+        self._contexts.clear()
 
     def _context(self, alike: AlikeCalls) -> RecordedContext:
-        """Read a context; several tools are called in each."""
         if alike.context is None:
             return _bare(alike)
         key = (alike.context, alike.session_key, alike.lacks)
@@ -73,7 +83,15 @@ class AlikeReplayer:
         return known
 
 
-def _question(alike: AlikeCalls) -> tuple[Any, ...]:
+def left_out(alike: AlikeCalls) -> str:
+    """Say why calls say nothing of a policy: `failed` or `search`; empty where they do."""
+    if alike.layer == _ERROR:
+        return FAILED
+    return SEARCH if alike.tool in CONTROLS and not alike.layer else ""
+
+
+def question_of(alike: AlikeCalls) -> tuple[Any, ...]:
+    """Return what an answer to calls depends on."""
     params = None if alike.params is None else json.dumps(alike.params, sort_keys=True)
     where = (alike.agent, *alike.columns) if alike.context is None else (alike.context, alike.lacks)
     return (alike.tool, alike.session_key, *where, alike.layer, alike.label, alike.digest, alike.is_found, params)
@@ -98,7 +116,7 @@ def _read(alike: AlikeCalls, context: str) -> RecordedContext:
     return read_context(kept, session_key=alike.session_key, lacks=lacks)
 
 
-def _decider() -> Callable[[str], Snapshot | None]:
+def deciders() -> Callable[[str], Snapshot | None]:
     """Find snapshots of the past; those that cannot be had are asked for once."""
 
     @lru_cache(maxsize=4)

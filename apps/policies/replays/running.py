@@ -2,21 +2,23 @@
 
 import time
 import zlib
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
 from threading import Lock
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 import structlog
 from django.db import InterfaceError, OperationalError, transaction
 
-from apps.audit.past_calls import PART_CALLS, Stretch, past_calls_count, past_calls_part
+from apps.audit.past_calls import PART_CALLS, AlikeCalls, Stretch, past_calls_count, past_calls_part
 from apps.audit.walking import Place
 from apps.firewall.engine.snapshot import load_snapshot
 from apps.firewall.identifiers import new_id
 from apps.policies.models import Replay
 from apps.policies.replays.asking import STALE
+from apps.policies.replays.matching import AlikeMatcher, RuleTally
 from apps.policies.replays.reading import AlikeReplayer
 from apps.policies.replays.tallying import Tally
 from apps.policies.snapshots import snapshot_loaded
@@ -26,7 +28,7 @@ log = structlog.get_logger(__name__)
 # The embedded worker has one thread: a replay goes on in turns, so that what is due meanwhile is not late.
 TURN_S: Final = 2.0
 
-_kept: dict[UUID, AlikeReplayer] = {}
+_kept: dict[UUID, AlikeReplayer | AlikeMatcher] = {}
 _lock = Lock()
 
 
@@ -79,14 +81,15 @@ def _count(replay: Replay, limit_s: float | None, part_calls: int) -> bool:
             return True
 
 
-def _part(replay: Replay, stretch: Stretch, replayer: AlikeReplayer, size: int) -> bool:
+def _part(replay: Replay, stretch: Stretch, replayer: AlikeReplayer | AlikeMatcher, size: int) -> bool:
     """Count one part; say whether it was the last one."""
     after = Place.read(replay.place)
     found, end = past_calls_part(stretch, after, with_params_of=replayer.with_params_of, size=size)
-    tally, counted = Tally.read(replay.tally), 0
-    for alike in found:
-        tally.add(alike.agent, alike.tool, replayer.replay(alike), alike.count, alike.newest)
-        counted += alike.count
+    tally: Tally | RuleTally
+    if isinstance(replayer, AlikeMatcher):
+        tally, counted = _matched(replayer, replay.tally, found)
+    else:
+        tally, counted = _replayed(replayer, replay.tally, found)
     done = replay.calls_done + counted
     _save(
         replay,
@@ -98,11 +101,27 @@ def _part(replay: Replay, stretch: Stretch, replayer: AlikeReplayer, size: int) 
     return end is None
 
 
+def _replayed(replayer: AlikeReplayer, written: dict[str, Any], found: Iterable[AlikeCalls]) -> tuple[Tally, int]:
+    tally, counted = Tally.read(written), 0
+    for alike in found:
+        tally.add(alike.agent, alike.tool, replayer.replay(alike), alike.count, alike.newest)
+        counted += alike.count
+    return tally, counted
+
+
+def _matched(matcher: AlikeMatcher, written: dict[str, Any], found: Iterable[AlikeCalls]) -> tuple[RuleTally, int]:
+    tally, counted = RuleTally.read(written), 0
+    for alike in found:
+        tally.add(matcher.match(alike), alike.count)
+        counted += alike.count
+    return tally, counted
+
+
 def _ended() -> dict[str, object]:
     return {"finished_at": datetime.now(UTC), "worker": None, "snapshot": None, "place": None}
 
 
-def _replayer(replay: Replay) -> AlikeReplayer:
+def _replayer(replay: Replay) -> AlikeReplayer | AlikeMatcher:
     """Make the engine of a replay, or give the one that counted its last part here."""
     with _lock:
         known = _kept.get(replay.pk)
@@ -110,7 +129,9 @@ def _replayer(replay: Replay) -> AlikeReplayer:
         return known
     live = snapshot_loaded(replay.live_digest) if replay.live_digest else None
     content = zlib.decompress(bytes(replay.snapshot or b""))
-    made = AlikeReplayer(live, load_snapshot(content, expected_digest=replay.draft_digest))
+    snapshot = load_snapshot(content, expected_digest=replay.draft_digest)
+    is_of_rules = replay.purpose == Replay.Purpose.RULES
+    made = AlikeMatcher(snapshot) if is_of_rules else AlikeReplayer(live, snapshot)
     with _lock:
         _kept.clear()  # one at a time: each holds two compiled snapshots
         _kept[replay.pk] = made

@@ -40,6 +40,7 @@ from apps.policies.services.releasing import (
     publish_rule_save,
     publish_withdraw,
 )
+from apps.policies.services.removing import rule_remove
 from apps.policies.services.sender_import import SenderReport, senders_check, senders_import
 from apps.policies.services.undoing import change_undo
 
@@ -88,6 +89,7 @@ __all__ = [
     "record_delete",
     "record_update",
     "rollback",
+    "rule_remove",
     "sender_rule_create",
     "senders_check",
     "senders_import",

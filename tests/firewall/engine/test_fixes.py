@@ -16,7 +16,7 @@ from apps.firewall.engine.context import CallContext
 from apps.firewall.engine.contexts import ContextClass, classes_of, context_classes, context_of
 from apps.firewall.engine.decide import allowed_tools, decide
 from apps.firewall.engine.diff import SnapshotDiff, diff_snapshots
-from apps.firewall.engine.edits import LISTS, Edit, is_lawful, list_of
+from apps.firewall.engine.edits import Edit, is_lawful, list_of, lists_in
 from apps.firewall.engine.fixes import UnknownToolError, smallest_fix
 from apps.firewall.engine.policy import Policy
 from apps.firewall.engine.simulate import Block
@@ -29,9 +29,14 @@ TOOLS = ("read", "exec", "apply_patch", "lobster", "sessions_list")
 ENTRIES = (*TOOLS, "*", "group:runtime", "group:fs", "nosuchtool", "lob*")
 lists = st.none() | st.lists(st.sampled_from(ENTRIES), max_size=2).map(tuple)
 policies = st.builds(
-    Policy, allow=lists, deny=lists, also_allow=lists, profile=st.sampled_from((None, None, "coding", "minimal"))
+    Policy,
+    allow=lists,
+    deny=lists,
+    also_allow=lists,
+    profile=st.sampled_from((None, None, "coding", "minimal", "own", "other")),
 )
 blocks = st.none() | policies
+own_profiles = st.builds(Policy, allow=lists, deny=lists)
 
 
 @st.composite
@@ -60,10 +65,11 @@ def small_sources(draw: st.DrawFn) -> SnapshotSource:
         ],
         channels=[ChannelSource("telegram", {"groups": draw(st.sampled_from((groups, groups[:1], groups[1:], [])))})],
         owners=draw(st.sampled_from(([], ["telegram:1"]))),
+        profiles={name: draw(own_profiles) for name in draw(st.sampled_from(((), ("own",), ("own", "other"))))},
     )
 
 
-def _written(source: SnapshotSource) -> Iterator[tuple[Block, Policy | None]]:
+def written_blocks(source: SnapshotSource) -> Iterator[tuple[Block, Policy | None]]:
     """List every block of a small source."""
     assert source.agents
     (agent,) = source.agents
@@ -72,6 +78,8 @@ def _written(source: SnapshotSource) -> Iterator[tuple[Block, Policy | None]]:
     yield Block(layer="subagent"), source.subagents
     yield Block(layer="agent", agent=agent.id), agent.policy
     yield Block(layer="sandbox", agent=agent.id), agent.sandbox
+    for name, own in source.profiles.items():
+        yield Block(layer="profile", profile=name), own
     for key, policy in source.by_provider:
         yield Block(layer="global_provider", provider=key), policy
     for key, policy in agent.by_provider:
@@ -104,6 +112,8 @@ def _set(source: SnapshotSource, block: Block, policy: Policy) -> SnapshotSource
             for each in source.channels[0].maps["groups"]
         ]
         return replace(source, channels=[ChannelSource("telegram", {"groups": groups})])
+    if block.profile is not None:
+        return replace(source, profiles={**source.profiles, block.profile: policy})
     holder: Any = agent if block.agent else source
     changes: dict[str, dict[str, Any]] = {
         "global": {"policy": policy},
@@ -121,8 +131,8 @@ def _set(source: SnapshotSource, block: Block, policy: Policy) -> SnapshotSource
 def _edits(source: SnapshotSource, tool: str) -> list[Edit]:
     """List every edit of any list of a small source, wherever it stands."""
     found = []
-    for block, policy in _written(source):
-        for member in LISTS:
+    for block, policy in written_blocks(source):
+        for member in lists_in(block):
             listed = list_of(policy, member)
             found += [] if tool in listed else [Edit(block, member, tool, is_added=True)]
             found += [Edit(block, member, entry, is_added=False) for entry in dict.fromkeys(listed)]
@@ -131,13 +141,13 @@ def _edits(source: SnapshotSource, tool: str) -> list[Edit]:
 
 def _after(source: SnapshotSource, edits: tuple[Edit, ...]) -> Snapshot:
     for edit in edits:
-        source = _set(source, edit.block, edit.apply(dict(_written(source))[edit.block]))
+        source = _set(source, edit.block, edit.apply(dict(written_blocks(source))[edit.block]))
     return build_snapshot(source)
 
 
 def _is_lawful(source: SnapshotSource, edits: tuple[Edit, ...]) -> bool:
     """Say whether a document may hold what edits make of its blocks."""
-    after = dict(_written(source))
+    after = dict(written_blocks(source))
     for edit in edits:
         after[edit.block] = edit.apply(after[edit.block])
     return all(is_lawful(after[edit.block] or Policy()) for edit in edits)
@@ -260,6 +270,33 @@ def test_closing_a_tool_for_one_agent_leaves_the_others_alone() -> None:
     assert fix is not None
     assert fix.edits == (Edit(Block(layer="agent", agent="bot"), "deny", "exec", is_added=True),)
     assert not fix.opens
+
+
+def test_an_own_profile_is_a_list_that_changes_whoever_names_it() -> None:
+    own = Policy(profile="own", also_allow=("message",))
+    bots = [AgentSource("bot", policy=own), AgentSource("ops", policy=own), AgentSource("other")]
+    around = _environment(agents=bots, profiles={"own": Policy(allow=("read",), deny=("exec",))})
+    fix = smallest_fix(around, CallContext(agent_id="bot"), "exec")
+    assert fix is not None
+    profile = Block(layer="profile", profile="own")
+    assert set(fix.edits) == {
+        Edit(profile, "deny", "exec", is_added=False),
+        Edit(Block(layer="agent", agent="bot"), "also_allow", "exec", is_added=True),
+    }
+    (effect,) = fix.effects
+    assert (effect.tool, effect.closed) == ("exec", 0)
+    everybody = around.contexts // len(around.classes.agents)
+    assert effect.opened == everybody
+
+
+def test_a_profile_that_two_agents_name_opens_for_both() -> None:
+    bots = [AgentSource(name, policy=Policy(profile="own")) for name in ("bot", "ops")]
+    around = _environment(agents=bots, profiles={"own": Policy(deny=("exec",))})
+    fix = smallest_fix(around, CallContext(agent_id="bot"), "exec")
+    assert fix is not None
+    assert fix.edits == (Edit(Block(layer="profile", profile="own"), "deny", "exec", is_added=False),)
+    (effect,) = fix.effects
+    assert effect.opened == around.contexts // len(around.classes.agents) * 2
 
 
 def test_what_no_list_decides_has_no_fix() -> None:
