@@ -82,8 +82,8 @@ class SnapshotDiff:
         changes: those that meet most classes of contexts first.
         tools_added, tools_removed: tools that only one of the snapshots has.
         classes: the dimensions over which was compared, so that "all agents" can be told from "3 agents".
-        known_everywhere: senders who are told apart in every conversation, beside those told apart in one; where a
-            sender is not, what is said of anybody, `*`, holds for them.
+        known_everywhere: senders who are told apart in every conversation, beside those told apart in one: whom the
+            sender layer, agents' rules or owners name; where a sender is not, what is said of anybody, `*`, holds.
     """
 
     changes: tuple[Change, ...]

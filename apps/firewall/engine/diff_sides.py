@@ -103,8 +103,9 @@ class Sides:
     Attributes:
         whos: every agent with every model, inside and outside a sandbox.
         tables: of agents; those that are equal in what is touched are one.
-        bearings: each with those who have it: anybody, and who is told apart from anybody.
-        apart: everybody who is told apart by the rules of agents, by the sender layer or as an owner.
+        bearings: each with those who have it: anybody, and who is named.
+        apart: everybody whom the rules of agents, the sender layer or the owners name; whether or not that changes
+            anything, so that a number of contexts means the same wherever one is told.
     """
 
     def __init__(
@@ -333,21 +334,16 @@ class Sides:
         return touched & ((1 << len(self.names)) - 1)
 
     def _tell_apart(self, speakers: dict[tuple[SenderClass, str], Bearing]) -> None:
-        """Keep the speakers who differ from anybody in what changes, equal ones together."""
+        """Put speakers together who are alike in what changes; each of them stays a class of its own."""
         numbers: dict[object, int] = {}
         same = [numbers.setdefault(table.rows(self.project), at) for at, table in enumerate(self.tables)]
         seen: dict[Bearing, Bearing] = {}
         for bearing in speakers.values():
             if bearing not in seen:
                 seen[bearing] = bearing._replace(states=tuple(self._seen(state, same) for state in bearing.states))
-        self.apart = frozenset(
-            sender
-            for (sender, channel), bearing in speakers.items()
-            if seen[bearing] != seen[speakers[ANYBODY, channel]]
-        )
+        self.apart = frozenset(sender for sender, _ in speakers) - {ANYBODY}
         for (sender, _), bearing in speakers.items():
-            if sender == ANYBODY or sender in self.apart:
-                self.bearings.setdefault(seen[bearing], []).append(sender)
+            self.bearings.setdefault(seen[bearing], []).append(sender)
 
     def _seen(self, state: State, same: list[int]) -> State:
         """Return a state as far as the touched tools go."""
