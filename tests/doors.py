@@ -303,6 +303,7 @@ CONSOLE: dict[str, tuple[Need, Need]] = {
     "palette": (SIGNED_IN, NOBODY),
     "language-choose": (NOBODY, SIGNED_IN),
     "explorer-fix": (P.EXPLAIN, P.POLICY_WRITE),
+    "explorer-fix-effects": (P.EXPLAIN, NOBODY),
     "explorer": (P.EXPLAIN, NOBODY),
     "explorer-result": (P.EXPLAIN, NOBODY),
     "explorer-export": (P.EXPLAIN, NOBODY),

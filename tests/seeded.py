@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from django.urls import get_resolver, reverse
@@ -39,7 +40,7 @@ from apps.policies.bulk.asking import bulk_request
 from apps.policies.bulk.changes import BulkChange
 from apps.policies.models import Agent, SenderRule
 from apps.policies.replays.asking import replay_request
-from apps.policies.selectors import draft_snapshot, live_publication
+from apps.policies.selectors import agents, draft_snapshot, live_publication
 from apps.policies.services import (
     content_filter_create,
     demo_import,
@@ -76,20 +77,27 @@ QUESTIONS: dict[str, str] = {
     "audit-timeline": "?key=agent:bot:main",
     "tool-state": "?to=disabled",
     "explorer-fix": "?agent=main&tool=exec",
+    "explorer-fix-effects": "?agent=main&tool=exec",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Seeded:
-    """Values for the arguments of paths: `arguments` of any path, `own` of one by the name of its URL."""
+    """Values for the arguments of paths: `arguments` of any path, `own` of one by the name of its URL.
+
+    `questions` is what paths ask for besides, by the name of their URL.
+    """
 
     environment: Any
     arguments: dict[str, Any]
     own: dict[str, dict[str, Any]]
+    questions: dict[str, str]
 
     def path(self, name: str) -> str:
         """Give the address of a URL by name."""
-        return reverse(name, kwargs={part: self._value(name, part) for part in _parts(name)}) + QUESTIONS.get(name, "")
+        return reverse(name, kwargs={part: self._value(name, part) for part in _parts(name)}) + self.questions.get(
+            name, ""
+        )
 
     def _value(self, name: str, part: str) -> Any:
         of_it = [given for stem, given in self.own.items() if name == stem or name.startswith(f"{stem}-")]
@@ -117,7 +125,15 @@ def seed(request: pytest.FixtureRequest) -> Seeded:
         **_ledger(environment, admin, use("called")),
         **_gateways(environment),
     }
-    return Seeded(environment, arguments, {**OWN_ARGUMENTS, **_of_their_own(environment, admin, use("called"))})
+    own = {**OWN_ARGUMENTS, **_of_their_own(environment, admin, use("called"))}
+    return Seeded(environment, arguments, own, {**QUESTIONS, "unmatched-effect": _removal(environment)})
+
+
+def _removal(environment: Any) -> str:
+    """Ask for what goes with an entry that an agent denies."""
+    found = ((each, each.deny[0]) for each in agents(environment) if each.deny)
+    agent, entry = next(found)
+    return f"?kind=agent&record={agent.pk}&field=deny&entry={quote(entry)}"
 
 
 def _of_their_own(environment: Any, admin: Any, called: Callable[..., Any]) -> dict[str, dict[str, Any]]:

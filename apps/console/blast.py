@@ -133,8 +133,14 @@ def _nothing(like: Snapshot) -> Snapshot:
     return build_snapshot(SnapshotSource(dialect=like.dialect, tools=[]))
 
 
-def summed_up(diff: SnapshotDiff, guards: tuple[GuardDifference, ...] = ()) -> Blast:
-    """Sum up a comparison that somebody made."""
+def summed_up(
+    diff: SnapshotDiff, guards: tuple[GuardDifference, ...] = (), *, most: int | None = SHOWN_AGENTS
+) -> Blast:
+    """Sum up a comparison that somebody made.
+
+    Args:
+        most: how many rows are kept; None for all.
+    """
     classes, contexts = diff.classes, diff.contexts
     by_agent = len(diff.changes) > ROWS
     by_agents = contexts_by_agent(diff.changes)
@@ -145,8 +151,8 @@ def summed_up(diff: SnapshotDiff, guards: tuple[GuardDifference, ...] = ()) -> B
         unchanged=contexts - by_agents.total(),
         lose=_reach([change for change in diff.changes if change.lost]),
         gain=_reach([change for change in diff.changes if change.gained], gained=True),
-        rows=tuple(rows[:SHOWN_AGENTS]),
-        rows_left=max(0, len(rows) - SHOWN_AGENTS),
+        rows=tuple(rows[:most]),
+        rows_left=len(rows) - len(rows[:most]),
         by_agent=by_agent,
         tools_added=diff.tools_added,
         tools_removed=diff.tools_removed,

@@ -9,6 +9,7 @@ from uuid import UUID
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from apps.console.blast import Blast, Row, summed_up
 from apps.console.layers import layer_name, page_of
 from apps.console.record_pages import record_url
 from apps.console.situations import Situation
@@ -16,13 +17,14 @@ from apps.firewall.engine.answers import Decision
 from apps.firewall.engine.decide import decide
 from apps.firewall.engine.edits import Edit
 from apps.firewall.engine.effects import Effect
-from apps.policies.draft_fixes import DraftEdit, DraftFix, draft_fix
+from apps.policies.draft_fixes import DraftEdit, DraftFix, draft_fix, draft_fix_diff
 from apps.policies.selectors import draft_snapshot, live_snapshot
 
 if TYPE_CHECKING:
     from apps.registry.models import Environment
 
 EDITS_POSTED: Final = 12
+LINES_FIRST: Final = 5
 _BEYOND: Final[Mapping[str, Promise]] = {
     "apply_patch": _("apply_patch is switched on by the exec settings, not by a list"),
     "transport": _("the channel cannot carry this tool, whatever the lists say"),
@@ -110,8 +112,30 @@ def fix_of(environment: "Environment", situation: Situation, tool: str) -> Shown
     )
 
 
-def _reason(key: str) -> Reason:
-    return Reason(layer_name(key), str(_BEYOND.get(key, _("no list decides here"))))
+@dataclass(frozen=True, slots=True)
+class ShownEffects:
+    """Who gains and loses what by a fix, a line for each: the first few, and all others."""
+
+    blast: Blast
+
+    @property
+    def first(self) -> tuple[Row, ...]:
+        return self.blast.rows[:LINES_FIRST]
+
+    @property
+    def more(self) -> tuple[Row, ...]:
+        return self.blast.rows[LINES_FIRST:]
+
+
+def effects_of_fix(environment: "Environment", situation: Situation, tool: str) -> ShownEffects | None:
+    """Tell what the smallest fix opens and closes, and for whom; None where there is no fix.
+
+    Raises:
+        UnknownToolError, ResolutionError, SnapshotError: as for `draft_fix`.
+    """
+    context = situation.context()
+    diff = draft_fix_diff(environment, context, draft_fix(environment, context, tool))
+    return None if diff is None else ShownEffects(summed_up(diff, most=None))
 
 
 def _effects(found: DraftFix) -> tuple[Effect, ...]:

@@ -75,5 +75,6 @@ exploring: list[URLPattern | URLResolver] = [
     path("explorer/", explorer.explorer, name="explorer"),
     path("explorer/result/", explorer.explorer, name="explorer-result"),
     path("explorer/fix/", fixes.explorer_fix, name="explorer-fix"),
+    path("explorer/fix/effects/", fixes.explorer_fix_effects, name="explorer-fix-effects"),
     path("explorer/export/", explorer.explorer_export, name="explorer-export"),
 ]

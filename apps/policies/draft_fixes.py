@@ -1,9 +1,7 @@
 """The smallest fix in the draft: which records its edits stand in, and why there is none."""
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from threading import Lock
 from typing import Final
 from uuid import UUID
 
@@ -11,19 +9,21 @@ from django.utils.translation import gettext as _
 
 from apps.firewall.engine.context import CallContext
 from apps.firewall.engine.decide import decide
+from apps.firewall.engine.diff import SnapshotDiff
 from apps.firewall.engine.edits import Edit
-from apps.firewall.engine.fixes import Fix, beyond_lists, smallest_fix
+from apps.firewall.engine.fixes import Fix, beyond_lists, fix_diff, smallest_fix
 from apps.firewall.engine.snapshot import Snapshot
 from apps.firewall.engine.surroundings import Surroundings
 from apps.policies.errors import RecordGoneError
+from apps.policies.kept import Kept
 from apps.policies.kinds import kind_of
 from apps.policies.rule_records import RuleRecords, field_of
 from apps.policies.selectors import draft_snapshot
 from apps.registry.models import Environment
 
 _KEPT: Final = 2
-_kept: OrderedDict[str, Surroundings] = OrderedDict()
-_lock = Lock()
+_kept: Kept[Surroundings] = Kept(_KEPT)
+_diffs: Kept[SnapshotDiff] = Kept(_KEPT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,18 +82,25 @@ def draft_fix(environment: Environment, context: CallContext, tool: str) -> Draf
     return DraftFix(decision.tool, decision.allowed, fix, edits, around.contexts, beyond)
 
 
+def draft_fix_diff(environment: Environment, context: CallContext, found: DraftFix) -> SnapshotDiff | None:
+    """Say who gains and loses what by a fix of the draft, over all contexts; None where there is no fix.
+
+    Raises:
+        ResolutionError, SnapshotError: as for `draft_fix`.
+    """
+    fix = found.fix
+    if fix is None:
+        return None
+    snapshot = draft_snapshot(environment)
+    return _diffs.get(
+        (snapshot.digest, fix.edits),
+        lambda: fix_diff(snapshot, context, fix, classes=_surroundings(snapshot).classes),
+    )
+
+
 def _surroundings(snapshot: Snapshot) -> Surroundings:
     """Read all classes of contexts, which takes a second or two for a large policy; the last ones stay in memory."""
-    with _lock:
-        known = _kept.get(snapshot.digest)
-    if known is None:
-        known = Surroundings(snapshot)
-    with _lock:
-        _kept[snapshot.digest] = known
-        _kept.move_to_end(snapshot.digest)
-        while len(_kept) > _KEPT:
-            _kept.popitem(last=False)
-    return known
+    return _kept.get(snapshot.digest, lambda: Surroundings(snapshot))
 
 
 def draft_edits(environment: Environment, edits: Sequence[Edit]) -> tuple[DraftEdit, ...]:

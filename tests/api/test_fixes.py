@@ -34,6 +34,15 @@ def test_it_gives_the_edits_with_what_else_they_change(draft: Any, editor: Any) 
     (effect,) = found["effects"]
     assert effect["tool"] == "exec"
     assert 0 < effect["opened"] <= found["contexts"]
+    assert found["blast"] is None
+
+
+def test_it_says_who_gains_what_in_the_same_contexts(draft: Any, editor: Any) -> None:
+    found = editor.post("explain/fix", ASKED | {"with_blast": True}).json()
+    (effect,), blast = found["effects"], found["blast"]
+    assert blast["contexts"] == found["contexts"]
+    assert [(change["gained"], change["agents"]) for change in blast["changes"]] == [(["exec"], ["main"])]
+    assert blast["changes"][0]["contexts"] == effect["opened"] == blast["contexts"] - blast["unchanged"]
 
 
 def test_its_edits_go_into_the_draft_as_they_are(draft: Any, editor: Any) -> None:

@@ -63,6 +63,39 @@ def test_it_counts_over_all_contexts(client_of: ClientOf, published: Any, viewer
     assert f"of {grouped(found.fix.contexts)} contexts" in answer.content.decode()
 
 
+def test_it_says_in_sentences_who_gains_and_loses_what(client_of: ClientOf, published: Any, viewer: Any) -> None:
+    browser = client_of(viewer)
+    found = fix(browser, IN_GROUP, **HTMX)
+    assert 'hx-get="/explorer/fix/effects/?agent=ops-runner' in found.content.decode()
+    answer = browser.get("/explorer/fix/effects/", IN_GROUP, headers={"HX-Request": "true"})
+    text, blast = answer.content.decode(), answer.context["effects"].blast
+    assert text.lstrip().startswith('<div id="fix-A-effects"')
+    assert "gain" in text
+    counted = {effect.tool: effect.opened for effect in found.context["found"].fix.fix.effects}
+    assert sum(row.contexts for row in blast.rows if "exec" in row.gained) == counted["exec"]
+    assert blast.contexts == found.context["found"].fix.contexts
+    assert "<h1>" in browser.get("/explorer/fix/effects/", IN_GROUP).content.decode()
+
+
+def test_lines_beyond_the_first_few_can_be_opened(client_of: ClientOf, published: Any, admin: Any, viewer: Any) -> None:
+    shared = GlobalPolicy.objects.get()
+    record_update(shared, {"deny": ["group:openclaw"]}, by=admin, expected_version=shared.version)
+    asked = {"agent": "main", "tool": "x_search"}
+    answer = client_of(viewer).get("/explorer/fix/effects/", asked, headers={"HX-Request": "true"})
+    effects = answer.context["effects"]
+    shown = answer.content.decode().count("<li>")
+    assert shown == len(effects.first) + len(effects.more) == len(effects.blast.rows)
+    assert effects.blast.rows_left == 0
+
+
+def test_effects_of_what_is_not_asked_are_not_there(client_of: ClientOf, published: Any, viewer: Any) -> None:
+    browser = client_of(viewer)
+    assert browser.get("/explorer/fix/effects/", {"agent": "main"}).status_code == 404
+    assert browser.get("/explorer/fix/effects/", {"agent": "main", "tool": "nosuch"}).status_code == 404
+    refused = browser.get("/explorer/fix/effects/", {"agent": "main", "tool": "exec", "depth": "x"})
+    assert refused.status_code in {200, 422}
+
+
 def test_without_scripts_it_is_a_page_of_its_own(client_of: ClientOf, published: Any, viewer: Any) -> None:
     text = fix(client_of(viewer)).content.decode()
     assert "<h1>" in text

@@ -5,6 +5,8 @@ from typing import Any
 from rest_framework import serializers
 
 from apps.api.serializers.policies import ContextField
+from apps.api.serializers.snapshots import BlastSerializer, blast_json
+from apps.firewall.engine.diff import SnapshotDiff
 from apps.policies.draft_fixes import DraftFix
 from apps.policies.kinds import KINDS
 
@@ -14,6 +16,9 @@ EDITS_LIMIT = 12
 class FixAskSerializer(serializers.Serializer[Any]):
     context = ContextField(help_text="Members of the schema Context.")  # type: ignore[assignment]  # the engine's word
     tool = serializers.CharField(max_length=512, help_text="The tool whose verdict is to be flipped.")
+    with_blast = serializers.BooleanField(
+        default=False, help_text="Whether to say who gains and loses what, which takes longer in a large policy."
+    )
 
 
 class DraftEditSerializer(serializers.Serializer[Any]):
@@ -54,12 +59,13 @@ class DraftFixSerializer(serializers.Serializer[Any]):
     )
     effects = EffectSerializer(many=True, help_text="What changes over all contexts, the asked one among them.")
     contexts = serializers.IntegerField(help_text="How many classes of contexts there are.")
+    blast = BlastSerializer(allow_null=True, help_text="Who gains and loses what; null where nobody asked, or no fix.")
     beyond = serializers.ListField(
         child=serializers.CharField(), help_text="Without edits: layers that refuse, whatever the lists say."
     )
 
 
-def fix_json(found: DraftFix) -> dict[str, Any]:
+def fix_json(found: DraftFix, diff: SnapshotDiff | None = None) -> dict[str, Any]:
     """Write a fix as programs read it."""
     fix = found.fix
     said = {
@@ -70,6 +76,7 @@ def fix_json(found: DraftFix) -> dict[str, Any]:
         "closed": fix.closed if fix is not None else (),
         "effects": [effect._asdict() for effect in fix.effects] if fix is not None else [],
         "contexts": found.contexts,
+        "blast": None if diff is None else blast_json(diff),
         "beyond": found.beyond,
     }
     return dict(DraftFixSerializer(said).data)

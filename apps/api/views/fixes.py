@@ -19,7 +19,7 @@ from apps.api.serializers.fixes import (
 from apps.api.serializers.shared import ProblemSerializer
 from apps.api.views.parameters import ENVIRONMENT
 from apps.firewall.engine.context import CallContext, ContextError
-from apps.policies.draft_fixes import DraftEdit, draft_fix
+from apps.policies.draft_fixes import DraftEdit, draft_fix, draft_fix_diff
 from apps.policies.services import draft_edit
 
 
@@ -40,7 +40,9 @@ class ExplainFix(APIView):
             context = CallContext.from_json(asked["context"])
         except ContextError as exc:
             raise ValidationError({f"context.{exc.field}": [exc.message]}) from exc
-        return Response(fix_json(draft_fix(environment, context, asked["tool"])))
+        fix = draft_fix(environment, context, asked["tool"])
+        diff = draft_fix_diff(environment, context, fix) if asked["with_blast"] else None
+        return Response(fix_json(fix, diff))
 
 
 class DraftEdits(APIView):

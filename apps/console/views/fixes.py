@@ -1,5 +1,6 @@
 """The smallest fix of a verdict: found for the draft, and put into it. The URL carries the situation and the tool."""
 
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -8,10 +9,10 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from apps.accounts.access import Permission, require
-from apps.console.fixes import PostedEditsError, edits_posted, fix_of
+from apps.console.fixes import PostedEditsError, edits_posted, effects_of_fix, fix_of
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.situations import Situation
 from apps.console.views.agents import environment_chosen, is_part, writing
@@ -54,17 +55,45 @@ def explorer_fix(request: ConsoleRequest) -> HttpResponse:
     return redirect(situation.url(reverse("explorer"), at="draft", tool=tool) + "#trace")
 
 
+@require_safe
+@gate(Permission.EXPLAIN)
+def explorer_fix_effects(request: ConsoleRequest) -> HttpResponse:
+    """Who gains and loses what by the fix, over all contexts; without scripts a page of its own."""
+    try:
+        situation = Situation.read(request.GET)
+    except ContextError as error:
+        return HttpResponse(error.message, status=422, content_type="text/plain")
+    tool = request.GET.get("tool", "")[:TOOL_LIMIT]
+    if not tool:
+        raise Http404
+    context = _addresses(request, situation, tool) | {"tool": tool, "to_draft": True}
+    try:
+        context["effects"] = effects_of_fix(environment_chosen(request), situation, tool)
+    except (UnknownToolError, ResolutionError) as error:
+        raise Http404 from error
+    template = "console/explorer/_fix_effects.html" if is_part(request) else "console/explorer/fix_effects.html"
+    return render(request, template, context)
+
+
+def _addresses(request: ConsoleRequest, situation: Situation, tool: str) -> dict[str, str]:
+    name = request.GET.get("name", "A")[:1]
+    query = urlencode(situation.query() | {"tool": tool, "name": name})
+    return {
+        "fix_id": f"fix-{name}",
+        "fix_url": f"{reverse('explorer-fix')}?{query}",
+        "effects_url": f"{reverse('explorer-fix-effects')}?{query}",
+        "trace_url": situation.url(reverse("explorer"), at="draft", tool=tool) + "#trace",
+    }
+
+
 def _shown(
     request: ConsoleRequest, situation: Situation, tool: str, *, conflict: ConflictError | None = None
 ) -> HttpResponse:
-    name = request.GET.get("name", "A")[:1]
-    context = {
+    context: dict[str, Any] = {
         "tool": tool,
         "situation": situation,
-        "fix_id": f"fix-{name}",
-        "fix_url": f"{reverse('explorer-fix')}?{urlencode(situation.query() | {'tool': tool, 'name': name})}",
-        "trace_url": situation.url(reverse("explorer"), at="draft", tool=tool) + "#trace",
         "conflict": conflict,
+        **_addresses(request, situation, tool),
         **writing(request),
     }
     try:

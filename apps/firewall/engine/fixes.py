@@ -14,12 +14,14 @@ from typing import Final, TypeAlias
 from apps.firewall.engine.agent_rows import LATE
 from apps.firewall.engine.compile import Engine
 from apps.firewall.engine.context import CallContext
-from apps.firewall.engine.contexts import agent_of
-from apps.firewall.engine.edits import Edit, blocks_after, blocks_in, engine_after, is_lawful, list_of, lists_in
+from apps.firewall.engine.contexts import Classes, agent_of
+from apps.firewall.engine.diff import SnapshotDiff, diff_snapshots
+from apps.firewall.engine.edits import Edit, Edited, blocks_after, blocks_in, engine_after, is_lawful, list_of, lists_in
 from apps.firewall.engine.effects import Effect, agents_met, effects_of
 from apps.firewall.engine.resolution import Resolution, layers_refusing
 from apps.firewall.engine.resolve import resolve
 from apps.firewall.engine.simulate import Block
+from apps.firewall.engine.snapshot import Snapshot
 from apps.firewall.engine.surroundings import Surroundings
 from apps.firewall.errors import FirewallError
 
@@ -89,6 +91,18 @@ def smallest_fix(around: Surroundings, context: CallContext, tool: str) -> Fix |
         if found:
             return _least(around, search, found)
     return None
+
+
+def fix_diff(snapshot: Snapshot, context: CallContext, fix: Fix, *, classes: Classes | None = None) -> SnapshotDiff:
+    """Compare a snapshot with what a fix of it makes, over all contexts: who gains and loses what, and where.
+
+    Args:
+        context: for which the fix was found.
+        classes: those of the snapshot, where they are known.
+    """
+    engine = snapshot.engine
+    changed = blocks_after(blocks_in(engine, resolve(engine, context)), fix.edits)
+    return diff_snapshots(snapshot, Edited(engine_after(engine, changed), snapshot.tool_names), classes=classes)
 
 
 def beyond_lists(engine: Engine, context: CallContext, tool: str) -> tuple[str, ...]:

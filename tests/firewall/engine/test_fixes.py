@@ -17,7 +17,7 @@ from apps.firewall.engine.contexts import classes_of, context_classes, context_o
 from apps.firewall.engine.decide import allowed_tools, decide
 from apps.firewall.engine.diff import diff_snapshots
 from apps.firewall.engine.edits import Edit, is_lawful, list_of, lists_in
-from apps.firewall.engine.fixes import UnknownToolError, smallest_fix
+from apps.firewall.engine.fixes import UnknownToolError, fix_diff, smallest_fix
 from apps.firewall.engine.policy import Policy
 from apps.firewall.engine.simulate import Block
 from apps.firewall.engine.snapshot import Snapshot, build_snapshot
@@ -214,7 +214,14 @@ def test_it_equals_brute_force(source: SnapshotSource, context: CallContext, too
     assert fix.opens is not allowed
     counted = _counted(snapshot, _after(source, fix.edits))
     assert {effect.tool: (effect.opened, effect.closed) for effect in fix.effects} == counted
-    assert around.contexts == diff_snapshots(snapshot, _after(source, fix.edits)).contexts
+    said = fix_diff(snapshot, context, fix, classes=around.classes)
+    assert around.contexts == said.contexts
+    told = dict.fromkeys(counted, (0, 0))
+    for change in said.changes:
+        for name in (*change.gained, *change.lost):
+            gained, lost = (change.classes if name in side else 0 for side in (change.gained, change.lost))
+            told[name] = (told[name][0] + gained, told[name][1] + lost)
+    assert told == counted
     for edits in flips[:12]:
         assert sum(map(sum, _counted(snapshot, _after(source, edits)).values())) >= fix.verdicts
 
