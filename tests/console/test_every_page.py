@@ -41,6 +41,7 @@ STATUS = {
     "publish-review": 302,
     "publish-replay": 302,  # a part of the review, which it leads to
     "publish-replay-check": 302,
+    "unmatched-count": 302,  # a part of the page of rules that never match
     "promote-blast": 302,
     "snapshot-diff": 302,  # without two snapshots to compare
     "snapshot-diff-blast": 404,

@@ -1,12 +1,11 @@
 """What the layers of each agent leave with each model, outside and inside a sandbox; and what they leave after an edit.
 
-Edits that reach every agent meet thousands of such rows. Where an edit changes the deny list of one layer, or what all
-sandboxes leave, only that layer is worked out anew.
+Edits that reach every agent meet thousands of such rows. Where an edit changes a list that all agents share, or what
+all sandboxes leave, only the layers that read it are worked out anew, once for all rows with the same opening.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Final, NamedTuple, TypeAlias
 
 from apps.firewall.engine.candidates import Candidates
@@ -14,7 +13,8 @@ from apps.firewall.engine.compile import Engine
 from apps.firewall.engine.contexts import Classes, agent_of, model_of
 from apps.firewall.engine.late import sandbox_mask
 from apps.firewall.engine.layers import LAYERS
-from apps.firewall.engine.opening import Opening, Question, build_opening
+from apps.firewall.engine.names import fold
+from apps.firewall.engine.opening import Opening, Question, build_opening, profile_beside
 from apps.firewall.engine.policy import Policy
 from apps.firewall.engine.simulate import Block
 
@@ -23,6 +23,10 @@ Gate: TypeAlias = tuple[str, bool]
 
 LATE: Final = frozenset({"group", "sender", "subagent"})
 """The layers of blocks that have nothing to do with agent, model or sandbox."""
+
+
+_PROFILES: Final = {"global": "profile", "global_provider": "provider_profile"}
+"""The layer of the profile that reads a shared block, too."""
 
 
 class Row(NamedTuple):
@@ -61,7 +65,7 @@ class AgentRows:
         others = [block for block in blocks if block.layer not in LATE and block.agent in met]
         if not others:
             return self._kept(engine, agent, gate)
-        if all(self._is_one_layer(block, blocks[block]) for block in others):
+        if all(self._is_read_by_few(block, blocks[block]) for block in others):
             return self._changed(engine, others, agent, gate)
         if all(block.layer == "profile" for block in others):
             return self._with_profiles(engine, {block.profile for block in others}, agent, gate)
@@ -87,47 +91,68 @@ class AgentRows:
         for row in self.before(agent, gate):
             yield row._replace(candidates=engine.candidates(row.candidates.mask))
 
-    def _is_one_layer(self, block: Block, policy: Policy) -> bool:
-        """Say whether a block of every agent changes nothing but the layer of its own name."""
+    def _is_read_by_few(self, block: Block, policy: Policy) -> bool:
+        """Say whether a block of every agent changes nothing but its own layer, and that of the profile beside it."""
         if block.agent is not None or block.layer == "profile":
             return False
         if block.layer == "sandbox":
             return True
-        before = _shared(self._engine, block.layer, block.provider) or Policy()
-        return replace(policy, deny=before.deny) == before
+        before, universe = _shared(self._engine, block.layer, block.provider) or Policy(), self._engine.universe
+        names = _allowed(before) ^ _allowed(policy)
+        return not (names and universe.optional & universe.named_optional(frozenset(map(fold, names))))
 
     def _changed(self, engine: Engine, blocks: Iterable[Block], agent: str, gate: Gate) -> Iterator[Row]:
         changed: dict[str, set[str | None]] = defaultdict(set)
         for block in blocks:
             changed[block.layer].add(block.provider)
+        left: dict[int, int] = {}
         for row in self.before(agent, gate):
             opening, inside = row.opening, row.inside
             candidates = engine.candidates(row.candidates.mask)
-            met = {key for key in ("global", "global_provider") if _provider(key, opening) in changed.get(key, ())}
-            mask = _left(engine, opening, met, candidates)
+            mask = left.get(id(opening))
+            if mask is None:
+                met = {key for key in _PROFILES if _provider(key, opening) in changed.get(key, ())}
+                mask = left[id(opening)] = _left(engine, opening, met, candidates)
             if "sandbox" in changed and inside >= 0:
                 inside = candidates.rules(engine.sandbox_of(opening.agent).policy, examined=False).mask
             yield Row(mask & inside, candidates, opening, inside)
 
 
+def _allowed(policy: Policy) -> set[str]:
+    return {*(policy.allow or ()), *(policy.also_allow or ())}
+
+
 def _left(engine: Engine, opening: Opening, changed: set[str], candidates: Candidates) -> int:
-    """Return what an opening leaves when some of its layers are those of another engine."""
+    """Return what an opening leaves when some shared blocks are those of another engine."""
     if not changed:
         return opening.mask
+    anew = changed | {_PROFILES[key] for key in changed}
     mask = candidates.mask
     for layer, _, rules, _ in opening.layers:
-        if layer.key not in changed:
+        if layer.key not in anew:
             mask &= rules.mask
     for key in changed:
         policy = _shared(engine, key, _provider(key, opening))
         merged = policy.merged() if policy is not None else None
-        if merged is not None:
-            mask &= candidates.rules(merged, examined=LAYERS[key].examined).mask
+        profile = profile_beside(engine, _own(key, opening), policy)
+        for each, left in ((key, merged), (_PROFILES[key], profile)):
+            if left is not None:
+                mask &= candidates.rules(left, examined=LAYERS[each].examined).mask
     return mask
 
 
 def _provider(key: str, opening: Opening) -> str | None:
     return opening.provider_key if key == "global_provider" else None
+
+
+def _own(key: str, opening: Opening) -> Policy | None:
+    """Return the agent's own block beside a shared one."""
+    if opening.agent is None:
+        return None
+    if key == "global":
+        return opening.agent.policy
+    blocks = opening.agent.by_provider.values()
+    return next((block.policy for block in blocks if block.key == opening.agent_provider_key), None)
 
 
 def _shared(engine: Engine, layer: str, provider: str | None) -> Policy | None:

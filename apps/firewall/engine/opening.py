@@ -196,8 +196,16 @@ class _Blocks:
                 yield layer, label, candidates.rules(policy, examined=layer.examined), (place,)
 
     def _of_profile(self, profile: tuple[str | None, tuple[str, ...]]) -> Policy | None:
-        name, extra = profile
-        return add_also_allow(profile_policy(self._engine.dialect, name), extra)
+        return _profile_layer(self._engine, *profile)
+
+
+def profile_beside(engine: Engine, own: Policy | None, shared: Policy | None) -> Policy | None:
+    """Return the profile's layer of an agent's block and the shared one; None for no layer."""
+    return _profile_layer(engine, *_profile(own, shared))
+
+
+def _profile_layer(engine: Engine, name: str | None, extra: tuple[str, ...]) -> Policy | None:
+    return add_also_allow(profile_policy(engine.dialect, name), extra)
 
 
 def _merged(policy: Policy | None) -> Policy | None:
