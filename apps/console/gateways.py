@@ -1,8 +1,9 @@
 """What the pages of OpenClaw Gateways show: how each stands, its calls, and the commands that enrol one."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeAlias
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from django import forms
 from django.conf import settings
@@ -12,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.console.forms import ConsoleForm
 from apps.openclaw_gateways.models import Standing
+from apps.openclaw_gateways.selectors import Traffic
 
 if TYPE_CHECKING:
     from apps.openclaw_gateways.models import GatewayCall, OpenClawGateway
@@ -34,6 +36,8 @@ STANDINGS = {
     Standing.NEVER_SEEN: StandingKind("", "clock", Standing.NEVER_SEEN.label),
     Standing.REVOKED: StandingKind("deny", "ban", Standing.REVOKED.label),
 }
+TRAFFIC_OF: Final = timedelta(minutes=5)
+HEALTH_SHOWN: Final = 6
 CALL_STATES: dict[str, tuple[str, Promise]] = {
     "asked": ("warn", _("asked")),
     "told": ("run", _("runs there")),
@@ -66,6 +70,41 @@ class ShownGateway:
     @property
     def is_revoked(self) -> bool:
         return self.standing == Standing.REVOKED
+
+
+class GatewayHealth(ShownGateway):
+    """A gateway as the first page shows it: how it stands, and by which publication it last had an answer.
+
+    Attributes:
+        number: of that publication; None where it has had no answer, or by none of this environment.
+        behind: how many publications came after it.
+    """
+
+    def __init__(self, gateway: "OpenClawGateway", traffic: Traffic, number: int | None, live_number: int) -> None:
+        super().__init__(gateway)
+        self.traffic, self.number = traffic, number
+        self.behind = 0 if number is None else live_number - number
+
+    @property
+    def urgency(self) -> int:
+        """Tell what to look at first: the silent ones, those behind, those never seen."""
+        order = (self.standing == Standing.SILENT, self.behind > 0, self.standing == Standing.NEVER_SEEN)
+        return order.index(True) if any(order) else len(order)
+
+
+def health(
+    gateways: Sequence["OpenClawGateway"],
+    traffic: Mapping[Any, Traffic],
+    numbers: Mapping[str, int],
+    live_number: int,
+) -> dict[str, Any]:
+    """Give what the first page shows of gateways: the most urgent ones, and how many more there are."""
+    shown = [
+        GatewayHealth(each, traffic.get(each.pk, Traffic()), numbers.get(each.snapshot_digest), live_number)
+        for each in gateways
+    ]
+    rows = sorted((each for each in shown if not each.is_revoked), key=lambda each: each.urgency)
+    return {"gateways": rows[:HEALTH_SHOWN], "gateways_more": max(0, len(rows) - HEALTH_SHOWN)}
 
 
 class ShownGatewayCall:

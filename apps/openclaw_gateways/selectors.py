@@ -1,6 +1,8 @@
 """Reading gateways, their calls and their alarms."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet
@@ -10,6 +12,14 @@ from apps.registry.models import Environment
 from apps.registry.probing import PROBES
 
 CALLS_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """How many calls a gateway asked about in a stretch of time, and of how many agents."""
+
+    calls: int = 0
+    agents: int = 0
 
 
 def gateways(environment: Environment | None = None) -> QuerySet[OpenClawGateway]:
@@ -52,3 +62,10 @@ def calls_latest(gateway_ids: Iterable[UUID]) -> dict[UUID, GatewayCall]:
     """Give the latest call of each gateway that made one."""
     newest = GatewayCall.objects.filter(gateway_id__in=list(gateway_ids)).order_by("gateway_id", "-asked_at", "-id")
     return {row.gateway_id: row for row in newest.distinct("gateway_id")}
+
+
+def traffic_since(gateway_ids: Iterable[UUID], since: datetime) -> dict[UUID, Traffic]:
+    """Count what gateways asked about since then; those that asked nothing are left out."""
+    asked = GatewayCall.objects.filter(gateway_id__in=list(gateway_ids), asked_at__gte=since).order_by()
+    counted = asked.values("gateway_id").annotate(calls=Count("id"), agents=Count("agent", distinct=True))
+    return {each["gateway_id"]: Traffic(each["calls"], each["agents"]) for each in counted}

@@ -1,5 +1,6 @@
 """Reads of policies: the draft, what is live, what changed between them."""
 
+from collections.abc import Collection
 from functools import lru_cache
 from typing import Any, Literal
 from uuid import UUID
@@ -90,6 +91,7 @@ __all__ = [
     "profiles",
     "provider_policies",
     "publication_get",
+    "publication_numbers",
     "publication_snapshot",
     "publications",
     "record_get",
@@ -113,6 +115,12 @@ def publications(environment: Environment) -> QuerySet[Publication]:
 def publication_get(publication_id: UUID) -> Publication | None:
     """Find a publication by id."""
     return Publication.objects.select_related("environment", "published_by").filter(pk=publication_id).first()
+
+
+def publication_numbers(environment: Environment, digests: Collection[str]) -> dict[str, int]:
+    """Return by which number each of some snapshots went live last; those that never did are left out."""
+    known = Publication.objects.filter(environment=environment, snapshot_id__in=digests).order_by("number")
+    return dict(known.values_list("snapshot_id", "number"))
 
 
 @remembered

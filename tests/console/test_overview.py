@@ -1,6 +1,8 @@
 """The first page: figures of the chosen time, what waits, what is live; each role sees what it may."""
 
+import re
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -13,6 +15,17 @@ from apps.audit.drafts import EntryDecision, EntryDraft, EntryKind
 from apps.audit.following import follow
 from apps.audit.services import entry_record
 from apps.firewall.identifiers import new_id
+from apps.openclaw_gateways.calls import Question, call_open
+from apps.openclaw_gateways.models import OpenClawGateway
+from apps.openclaw_gateways.services import (
+    Heartbeat,
+    enrolment_create,
+    enrolment_redeem,
+    gateway_heard,
+    gateway_revoke,
+    snapshot_asked,
+)
+from apps.policies.selectors import live_publication
 from apps.policies.services import agent_create, document_import, publish
 from apps.registry.services import environment_create
 
@@ -137,3 +150,68 @@ def test_figures_are_read_once_for_all_tabs(
         assert browser.get("/").status_code == 200
     with django_assert_max_num_queries(12):
         assert browser.get("/overview/figures/", headers=HTMX).status_code == 200
+
+
+def _gateway(environment: Any, name: str, digest: str, *, silent: bool = False) -> OpenClawGateway:
+    at = timezone.now()
+    _, secret = enrolment_create(environment, name=name, by=None, at=at)
+    made, _ = enrolment_redeem(secret, Heartbeat(boot=name), at=at)
+    heard = gateway_heard(made, Heartbeat(boot=name), at=at - timedelta(minutes=5) if silent else at)
+    snapshot_asked(heard, digest)
+    return heard
+
+
+def _row(page: str, name: str) -> str:
+    panel = page.split('id="overview-gateways"')[1].split("</section>")[0]
+    return next(row for row in panel.split("<tr>") if f">{name}</a>" in row)
+
+
+def test_gateways_are_told_by_what_they_last_had_an_answer_from(client_of: ClientOf, viewer: Any, place: Any) -> None:
+    first = live_publication(place)
+    assert first is not None
+    _gateway(place, "behind", first.snapshot_id)
+    agent_create(place, "more", by=None)
+    second = publish(place, by=None, message="second", expected_live=first.snapshot_id)
+    _gateway(place, "current", second.snapshot_id)
+    _gateway(place, "away", second.snapshot_id, silent=True)
+    _gateway(place, "unasked", "")
+    page = client_of(viewer).get("/").content.decode()
+    assert "v1 · 1 behind" in _row(page, "behind")
+    assert "v2</span>" in _row(page, "current")
+    assert "silent" in _row(page, "away")
+    assert "v1" not in _row(page, "unasked") and "v2" not in _row(page, "unasked")
+    places = [page.index(f">{name}</a>") for name in ("away", "behind", "current")]
+    assert places == sorted(places)
+
+
+def test_it_counts_what_a_gateway_asked_lately(client_of: ClientOf, viewer: Any, place: Any) -> None:
+    busy, at = _gateway(place, "busy", ""), timezone.now()
+    for number, (agent, minutes) in enumerate([("main", 0), ("main", 1), ("night", 2), ("past", 9)]):
+        asked = Question(
+            key=str(number),
+            body_digest="",
+            boot="busy",
+            run="",
+            tool_call="",
+            tool="read",
+            agent=agent,
+            session_key="",
+            members=(),
+        )
+        call_open(busy, asked, call_id=new_id(), at=at - timedelta(minutes=minutes))
+    row = _row(client_of(viewer).get("/").content.decode(), "busy")
+    assert re.findall(r'<td class="num hide-s">(\d+)</td>', row) == ["2", "3"]
+
+
+def test_a_revoked_gateway_is_nothing_to_look_after(client_of: ClientOf, viewer: Any, place: Any) -> None:
+    gateway_revoke(_gateway(place, "left", ""), by=None, at=timezone.now())
+    page = client_of(viewer).get("/").content.decode()
+    assert ">left</a>" not in page
+    assert "No gateways yet" in page
+
+
+def test_of_many_gateways_it_shows_some_and_how_many_more(client_of: ClientOf, viewer: Any, place: Any) -> None:
+    for number in range(8):
+        _gateway(place, f"gw-{number}", "")
+    page = client_of(viewer).get("/").content.decode()
+    assert "and 2 more" in page.split('id="overview-gateways"')[1].split("</section>")[0]

@@ -22,10 +22,11 @@ from apps.audit.pictures import Histogram, entry_histogram
 from apps.console.calls import layer_number
 from apps.console.charts import calls_chart
 from apps.console.gate import ConsoleRequest, gate
+from apps.console.gateways import TRAFFIC_OF, health
 from apps.console.sparks import spark_of
 from apps.console.views.start import has_begun
 from apps.gateway.doors import unrecorded
-from apps.openclaw_gateways.selectors import alarms_standing
+from apps.openclaw_gateways.selectors import alarms_standing, gateways, traffic_since
 from apps.policies.demo_records import demo_is_here
 from apps.policies.errors import SnapshotUntrustedError
 from apps.policies.selectors import (
@@ -33,6 +34,7 @@ from apps.policies.selectors import (
     draft_tool_differences,
     live_publication,
     live_snapshot,
+    publication_numbers,
     publications,
 )
 
@@ -69,16 +71,20 @@ def overview(request: ConsoleRequest) -> HttpResponse:
     if not has_begun(request):
         return redirect("start")
     environment = _environment(request)
-    context = _figures(request) | {
-        "ranges": [(name, choice.label, name == _chosen(request)) for name, choice in RANGES.items()],
-        "change_count": draft_change_count(environment) + len(draft_tool_differences(environment)),
-        "history": list(publications(environment)[:HISTORY]),
-        "pending": list(approvals_pending(environment).filter(expires_at__gt=timezone.now())[:PENDING]),
-        "alarms": alarms_standing(environment),
-        "has_demo": demo_is_here(environment),
-        "may_publish": may(request.user, Permission.PUBLISH),
-        "may_make_tokens": may(request.user, Permission.TOKENS_MANAGE),
-    }
+    context = (
+        _figures(request)
+        | _gateways(environment)
+        | {
+            "ranges": [(name, choice.label, name == _chosen(request)) for name, choice in RANGES.items()],
+            "change_count": draft_change_count(environment) + len(draft_tool_differences(environment)),
+            "history": list(publications(environment)[:HISTORY]),
+            "pending": list(approvals_pending(environment).filter(expires_at__gt=timezone.now())[:PENDING]),
+            "alarms": alarms_standing(environment),
+            "has_demo": demo_is_here(environment),
+            "may_publish": may(request.user, Permission.PUBLISH),
+            "may_make_tokens": may(request.user, Permission.TOKENS_MANAGE),
+        }
+    )
     if context["may_read_calls"]:
         context |= _calls(request) | {"unrecorded": unrecorded()}
         context["ledger_alarms"] = integrity_alarms(timezone.now())
@@ -151,6 +157,13 @@ def _figures(request: ConsoleRequest) -> dict[str, Any]:
             "denied_percent": round(counted.denied_share * 100, 1),
         }
     return context
+
+
+def _gateways(environment: Any) -> dict[str, Any]:
+    found, live = list(gateways(environment)), live_publication(environment)
+    traffic = traffic_since([each.pk for each in found], timezone.now() - TRAFFIC_OF)
+    numbers = publication_numbers(environment, {each.snapshot_digest for each in found})
+    return health(found, traffic, numbers, 0 if live is None else live.number)
 
 
 def _calls(request: ConsoleRequest) -> dict[str, Any]:
