@@ -95,6 +95,7 @@
 -- policies.0011_bulk_edits 2e2d62f751b29543
 -- policies.0012_labels_of_agents 7e60cf4b7ab07a3d
 -- policies.0013_replays_count_rules bf441337fea76962
+-- policies.0014_shadow_rules e1f1373c2dc039ec
 -- sessions.0001_initial 2aa438e2393ee513
 -- tool_runs.0001_runs_and_their_searches e2a6dbb50b07d8a1
 -- ;
@@ -2081,7 +2082,7 @@ ALTER TABLE "approvals_answerrule" ADD COLUMN "teams" varchar(64)[] DEFAULT '{}'
 -- ;
 ALTER TABLE "approvals_answerrule" ALTER COLUMN "teams" DROP DEFAULT
 -- ;
-ALTER TABLE "approvals_answerrule" ADD COLUMN "updated_at" timestamp with time zone DEFAULT '2026-11-24 22:22:39.152721+00:00'::timestamptz NOT NULL
+ALTER TABLE "approvals_answerrule" ADD COLUMN "updated_at" timestamp with time zone DEFAULT '2026-11-24 22:47:43.385371+00:00'::timestamptz NOT NULL
 -- ;
 ALTER TABLE "approvals_answerrule" ALTER COLUMN "updated_at" DROP DEFAULT
 -- ;
@@ -2299,7 +2300,7 @@ CREATE INDEX "audit_export_requested_by_id_b1eb06ef" ON "audit_export" ("request
 -- ;
 CREATE INDEX "audit_export_state" ON "audit_export" ("state", "expires_at")
 -- ;
-ALTER TABLE "audit_export" ADD COLUMN "touched_at" timestamp with time zone DEFAULT '2026-11-24 22:22:41.546720+00:00'::timestamptz NOT NULL
+ALTER TABLE "audit_export" ADD COLUMN "touched_at" timestamp with time zone DEFAULT '2026-11-24 22:47:45.502400+00:00'::timestamptz NOT NULL
 -- ;
 ALTER TABLE "audit_export" ALTER COLUMN "touched_at" DROP DEFAULT
 -- ;
@@ -7744,6 +7745,18 @@ CREATE OR REPLACE FUNCTION "public"._pgtrigger_should_ignore(
 ALTER TABLE "policies_replay" ADD COLUMN "purpose" text DEFAULT 'draft' NOT NULL
 -- ;
 ALTER TABLE "policies_replay" ALTER COLUMN "purpose" DROP DEFAULT
+-- ;
+CREATE TABLE "policies_shadowrule" ("id" uuid NOT NULL PRIMARY KEY, "actor" text NOT NULL, "started_at" timestamp with time zone NOT NULL, "kind" text NOT NULL, "place" text NOT NULL, "edits" jsonb NOT NULL, "origin" jsonb NOT NULL, "live_digest" text NOT NULL, "heads" jsonb NOT NULL, "rounds" bigint NOT NULL, "state" text NOT NULL, "calls_seen" bigint NOT NULL, "tally" jsonb NOT NULL, "counted_at" timestamp with time zone NOT NULL, "ended_at" timestamp with time zone NULL, "error" text NOT NULL, "environment_id" uuid NOT NULL, "started_by_id" uuid NULL)
+-- ;
+ALTER TABLE "policies_shadowrule" ADD CONSTRAINT "policies_shadowrule_environment_id_d429c5c6_fk_registry_" FOREIGN KEY ("environment_id") REFERENCES "registry_environment" ("id") DEFERRABLE INITIALLY DEFERRED
+-- ;
+ALTER TABLE "policies_shadowrule" ADD CONSTRAINT "policies_shadowrule_started_by_id_3c8bd84b_fk_accounts_user_id" FOREIGN KEY ("started_by_id") REFERENCES "accounts_user" ("id") DEFERRABLE INITIALLY DEFERRED
+-- ;
+CREATE INDEX "policies_shadowrule_environment_id_d429c5c6" ON "policies_shadowrule" ("environment_id")
+-- ;
+CREATE INDEX "policies_shadowrule_started_by_id_3c8bd84b" ON "policies_shadowrule" ("started_by_id")
+-- ;
+CREATE INDEX "shadow_rule_due" ON "policies_shadowrule" ("state", "counted_at")
 -- ;
 CREATE TABLE "django_session" ("session_key" varchar(40) NOT NULL PRIMARY KEY, "session_data" text NOT NULL, "expire_date" timestamp with time zone NOT NULL)
 -- ;

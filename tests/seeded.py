@@ -51,6 +51,7 @@ from apps.policies.services import (
     publish,
     record_update,
 )
+from apps.policies.shadows.starting import shadow_start
 from apps.registry.selectors import drift_pending
 from apps.registry.services import hook_create, plugin_save, run_start, run_take, source_create
 from apps.runs.labels import label_add
@@ -208,6 +209,7 @@ def _policy(environment: Any, admin: Any) -> dict[str, Any]:
         environment, by=admin, name="no gateway", tool="gateway", verdict="denied", context={"agent_id": "main"}
     )
     replay = replay_request(environment, draft_snapshot(environment), days=1, by=admin, at=timezone.now())
+    shadow = shadow_start(environment, "agent", agent.pk, by=admin, at=timezone.now())
     edit = bulk_request(environment, [agent], BulkChange("profile", value="coding"), by=admin, at=timezone.now())
     return {
         "key": "main",
@@ -219,6 +221,7 @@ def _policy(environment: Any, admin: Any) -> dict[str, Any]:
         "rate_id": rate.pk,
         "test_id": case.pk,
         "replay_id": replay.pk,
+        "shadow_id": shadow.pk,
         "guardrail_id": new_id(),
         "request_id": new_id(),
     }

@@ -115,6 +115,7 @@ def world(
             "edit_id": new_id(),
             "hold_id": new_id(),
             "replay_id": new_id(),
+            "shadow_id": new_id(),
             "erasure_id": new_id(),
             "filter_id": new_id(),
             "table": "agents",

@@ -181,6 +181,11 @@ class ReplayId(IdConverter):
     regex = f"replay_{BODY}"
 
 
+class ShadowId(IdConverter):
+    prefix = "shadow"
+    regex = f"shadow_{BODY}"
+
+
 class IdNumber(IntConverter):
     """A number of a row; one that no row can have does not match."""
 
@@ -215,6 +220,7 @@ CONVERTERS: dict[str, type[IdConverter]] = {
     "erasure_id": ErasureId,
     "policy_test_id": PolicyTestId,
     "replay_id": ReplayId,
+    "shadow_id": ShadowId,
     "guardrail_id": GuardrailId,
     "gateway_id": GatewayId,
     "alarm_id": AlarmId,

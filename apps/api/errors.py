@@ -56,6 +56,7 @@ STATUS_OF_CODE: dict[str, int] = {
     "team_in_use": status.HTTP_409_CONFLICT,
     "source_busy": status.HTTP_409_CONFLICT,
     "replay_ended": status.HTTP_409_CONFLICT,
+    "shadow_ended": status.HTTP_409_CONFLICT,
     "export_state": status.HTTP_409_CONFLICT,
     "drift_decided": status.HTTP_409_CONFLICT,
     "drift_pending": status.HTTP_409_CONFLICT,

@@ -12,6 +12,7 @@ STATUS: dict[str, int] = {
     "link_invalid": 404,
     "conflict": 409,
     "replay_ended": 409,
+    "shadow_ended": 409,
     "undo_refused": 409,
     "unavailable": 503,
     "audit_unavailable": 503,

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from apps.console.record_pages import record_url
 from apps.policies.changes import DraftChange
 from apps.policies.document.members import without_places
+from apps.policies.shadows.places import WATCHED
 
 Mark = Literal["", "ins", "del"]
 Sign = Literal["", "+", "−"]
@@ -66,6 +67,7 @@ class RecordChange:
     """Everything that differs in one record; who and when are those of its last change. `url` leads to its page."""
 
     record: UUID
+    key: str
     action: str
     kind: Promise | str
     icon: str
@@ -74,6 +76,11 @@ class RecordChange:
     at: datetime
     url: str = ""
     fields: list[FieldChange] = field(default_factory=list)
+
+    @property
+    def is_watchable(self) -> bool:
+        """Whether the change can be watched in shadow."""
+        return self.key in WATCHED
 
     @property
     def who(self) -> str:
@@ -89,7 +96,15 @@ def records_of(changes: Iterable[DraftChange]) -> list[RecordChange]:
             kind, icon = KINDS.get(change.kind, (change.kind, "point"))
             url = "" if change.action == "deleted" else record_url(change.kind, change.record)
             record = RecordChange(
-                change.record, change.action, kind, icon, change.label or change.kind, change.actor, change.at, url
+                record=change.record,
+                key=change.kind,
+                action=change.action,
+                kind=kind,
+                icon=icon,
+                place=change.label or change.kind,
+                actor=change.actor,
+                at=change.at,
+                url=url,
             )
             records[change.record] = record
         if change.at >= record.at:

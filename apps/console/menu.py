@@ -95,6 +95,7 @@ MENU: tuple[Section, ...] = (
             Entry("import", _("Import"), "file-import", "import", Permission.POLICY_WRITE),
             Entry("publish", _("Review and publish"), "git-branch", "publish", Permission.POLICY_READ),
             Entry("replays", _("Replays"), "player-track-next", "replay", Permission.AUDIT_READ),
+            Entry("shadows", _("Shadow rules"), "eye", "shadow", Permission.POLICY_READ),
             Entry("snapshots", _("Snapshots"), "versions", "snapshot", Permission.POLICY_READ),
             Entry("gateways", _("Gateways"), "server-2", "gateway", Permission.POLICY_READ),
         ),

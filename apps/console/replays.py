@@ -74,11 +74,16 @@ class ReplayGroup:
 
 @dataclass(frozen=True, slots=True)
 class ShownReplay:
-    """A replay as the pages show it."""
+    """A replay, or what has a tally like one, as the pages show it.
+
+    Attributes:
+        names_calls: lead to the calls themselves, for who may read the ledger.
+    """
 
     replay: Any
     dialect: str
     shows_all: bool = False
+    names_calls: bool = True
 
     def count(self, change: str) -> int:
         counts: dict[str, int] = self.replay.tally.get("counts", {})
@@ -136,7 +141,8 @@ class ShownReplay:
     def _groups(self, *, is_unknown: bool) -> Iterator[ReplayGroup]:
         for group in self.replay.tally.get("groups", ()):
             if (group["change"] == "unknown") is is_unknown:
-                calls = tuple((UUID(call), show_id("call", UUID(call))) for call in group["calls"])
+                named = group["calls"] if self.names_calls else ()
+                calls = tuple((UUID(call), show_id("call", UUID(call))) for call in named)
                 yield ReplayGroup(
                     agent=group["agent"],
                     tool=group["tool"],

@@ -12,6 +12,7 @@ from apps.console.policy_urls import exploring, policies
 from apps.console.release_urls import releases
 from apps.console.replay_urls import replaying
 from apps.console.retention_urls import retention
+from apps.console.shadow_urls import shadowing
 from apps.console.tool_search_urls import searching
 from apps.console.views import (
     accounts,
@@ -206,6 +207,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     *retention,
     *releasing,
     *replaying,
+    *shadowing,
     *policies,
     *catalogue,
     *searching,

@@ -170,6 +170,24 @@ class ReplayStateError(PolicyError):
     code = "replay_ended"
 
 
+class ShadowInvalidError(PolicyError):
+    """A change that cannot be watched in shadow; `details` says why."""
+
+    code = "shadow_invalid"
+
+
+class ShadowNotFoundError(PolicyError):
+    """There is no such shadow rule for who asks."""
+
+    code = "not_found"
+
+
+class ShadowStateError(PolicyError):
+    """The shadow rule is watched no longer."""
+
+    code = "shadow_ended"
+
+
 class GuardrailInvalidError(PolicyError):
     """A guardrail would not be valid; the paths in `details` are field names."""
 

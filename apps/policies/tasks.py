@@ -14,6 +14,7 @@ from apps.policies.bulk.running import bulk_run
 from apps.policies.replays.asking import replays_unfinished
 from apps.policies.replays.running import TURN_S, replay_run
 from apps.policies.services.releasing import publish_due
+from apps.policies.shadows.counting import shadows_count
 
 log = structlog.get_logger(__name__)
 
@@ -40,6 +41,12 @@ def replays_resume_task() -> int:
 def publish_due_task() -> int:
     """Publish what is due, and end requests that are overtaken or expired. Every few seconds."""
     return publish_due(timezone.now())
+
+
+@shared_task(name="policies.shadows_count")
+def shadows_count_task() -> int:
+    """Hold what was called since against the shadow rules, for some seconds. Every few seconds."""
+    return shadows_count(at=timezone.now(), limit_s=TURN_S)
 
 
 @shared_task(name="policies.bulk_run")

@@ -11,7 +11,7 @@ from django.test import Client
 
 from apps.audit.models import Entry
 from apps.console.templatetags.console import grouped
-from apps.policies.models import Agent, ChannelGroup, GlobalPolicy
+from apps.policies.models import Agent, ChannelGroup, GlobalPolicy, ShadowRule
 from apps.policies.services import record_update
 from tests.console.conftest import HTMX
 
@@ -114,6 +114,20 @@ def test_one_click_puts_it_into_the_draft(client_of: ClientOf, published: Any, a
     entry = Entry.objects.filter(kind="policy_change").latest("pk")
     assert entry.changes is not None
     assert entry.changes["fields"] == {"deny": {"before": ["exec"], "after": []}}
+
+
+def test_one_click_watches_it_in_shadow_and_leaves_the_draft(client_of: ClientOf, published: Any, admin: Any) -> None:
+    browser = client_of(admin)
+    text = fix(browser).content.decode()
+    assert 'formaction="/shadows/"' in text
+    posted = [html.unescape(each) for each in re.findall(r'name="edit" value="([^"]*)"', text)]
+    assert browser.post("/shadows/", {"edit": posted}).status_code == 302
+    shadow = ShadowRule.objects.get()
+    assert shadow.place == "channels.telegram.groups.-100"
+    assert [(edit["before"], edit["after"]) for edit in shadow.edits] == [(["exec"], [])]
+    assert ChannelGroup.objects.get(key="-100").deny == ["exec"]
+    assert browser.post(f"/shadows/{shadow.shown_id}/draft/").status_code == 302
+    assert ChannelGroup.objects.get(key="-100").deny == []
 
 
 def test_edits_of_several_records_are_taken_together(client_of: ClientOf, published: Any, admin: Any) -> None:

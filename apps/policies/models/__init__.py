@@ -19,6 +19,7 @@ from apps.policies.models.publications import Publication, StoredSnapshot
 from apps.policies.models.releasing import PublishRequest, PublishRule, RequestState
 from apps.policies.models.replays import Replay, ReplayRule
 from apps.policies.models.scopes import Agent, ElevatedLevel, GlobalPolicy, Profile, ProviderPolicy
+from apps.policies.models.shadows import ShadowRule
 
 DRAFT_MODELS = (
     Profile,
@@ -76,5 +77,6 @@ __all__ = [
     "ReplayRule",
     "RequestState",
     "SenderRule",
+    "ShadowRule",
     "StoredSnapshot",
 ]

@@ -96,7 +96,7 @@ def _undo_update(found: SavedChange, root: Write) -> tuple[PolicyRecord, dict[st
     before = log.order_by("-pgh_id").first()
     if before is None:
         raise UndoConflictError(_("the change log does not say what the record said before"))
-    names = [name for name in _plain_fields(root.model) if repr(getattr(before, name)) != repr(getattr(record, name))]
+    names = [name for name in plain_fields(root.model) if repr(getattr(before, name)) != repr(getattr(record, name))]
     sides = {}
     for name in names:
         sides[name] = {"before": with_notes(getattr(record, name)), "after": with_notes(getattr(before, name))}
@@ -108,15 +108,12 @@ def _undo_update(found: SavedChange, root: Write) -> tuple[PolicyRecord, dict[st
 
 
 def _undo_deletion(found: SavedChange, root: Write) -> tuple[PolicyRecord, dict[str, Any]]:
-    record = _restored(root)
-    for field in root.model._meta.fields:
-        parent: Any = field.related_model
-        value = getattr(record, field.attname)
-        if parent is not None and value is not None and not parent._default_manager.filter(pk=value).exists():
-            raise UndoConflictError(_("what the record belonged to is gone"))
+    record = restored(root)
+    if not has_parents(record):
+        raise UndoConflictError(_("what the record belonged to is gone"))
     check_record(record)
     for model, writes in groupby(found.writes, key=lambda write: write.model):
-        _bring_back(model, [_restored(write) for write in writes])
+        _bring_back(model, [restored(write) for write in writes])
     return record, {"change": str(found.id), "records": len(found.writes)}
 
 
@@ -127,12 +124,24 @@ def _bring_back(model: type[PolicyRecord], records: Sequence[PolicyRecord]) -> N
         manager.bulk_create(list(level), batch_size=1000)
 
 
-def _restored(write: Write) -> PolicyRecord:
+def has_parents(record: PolicyRecord) -> bool:
+    """Say whether everything that a record belongs to is still there."""
+    for field in type(record)._meta.fields:
+        parent: Any = field.related_model
+        value = getattr(record, field.attname)
+        if parent is not None and value is not None and not parent._default_manager.filter(pk=value).exists():
+            return False
+    return True
+
+
+def restored(write: Write) -> PolicyRecord:
+    """Make a record from what the change log says of it; it is not stored yet."""
     values = {field.attname: getattr(write.event, field.attname) for field in write.model._meta.concrete_fields}
     return write.model(**values | {"version": write.event.version + 1})
 
 
-def _plain_fields(model: type[PolicyRecord]) -> list[str]:
+def plain_fields(model: type[PolicyRecord]) -> list[str]:
+    """Name the columns that say something of a record by itself."""
     return [field.name for field in model._meta.fields if not field.is_relation and field.name not in {"id", "version"}]
 
 

@@ -12,6 +12,7 @@ from apps.policies.management.subcommands.guarding import Guardrails
 from apps.policies.management.subcommands.releasing import Lint, Promote, Publish
 from apps.policies.management.subcommands.replaying import Replaying
 from apps.policies.management.subcommands.sender_tables import Senders
+from apps.policies.management.subcommands.shadowing import Shadowing
 from apps.policies.management.subcommands.testing import Test
 from apps.policies.management.subcommands.upgrading import Upgrade
 
@@ -25,6 +26,7 @@ KINDS: Final[Mapping[str, type[Subcommand]]] = {
     "test": Test,
     "guardrails": Guardrails,
     "replay": Replaying,
+    "shadow": Shadowing,
     "upgrade": Upgrade,
     "publish": Publish,
     "promote": Promote,
