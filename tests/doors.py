@@ -163,6 +163,7 @@ CONSOLE: dict[str, tuple[Need, Need]] = {
     "snapshot": (P.POLICY_READ, NOBODY),
     "snapshot-difference": (P.POLICY_READ, NOBODY),
     "snapshot-rollback": (NOBODY, P.PUBLISH),
+    "snapshot-accept": (NOBODY, P.PUBLISH),
     "snapshot-reset-draft": (NOBODY, P.POLICY_WRITE),
     "agents": (P.POLICY_READ, P.POLICY_WRITE),
     "agent": (P.POLICY_READ, P.POLICY_WRITE),

@@ -17,10 +17,10 @@ from apps.policies.channels import groups_known, senders_known
 from apps.policies.errors import SnapshotUntrustedError
 from apps.policies.guardrail_words import counterexample_words, sentence
 from apps.policies.guardrails import CheckedGuardrail, forms_checked, guardrails, guardrails_checked
-from apps.policies.selectors import draft_snapshot, live_snapshot
+from apps.policies.selectors import draft_snapshot, live_snapshot, publication_snapshot
 
 if TYPE_CHECKING:
-    from apps.policies.models import Guardrail
+    from apps.policies.models import Guardrail, Publication
     from apps.registry.models import Environment
 
     # Views take the type from here: models are not theirs.
@@ -129,6 +129,16 @@ def guarding(environment: "Environment", *, with_live: bool = False) -> Guarding
     return Guarding(rows, error)
 
 
+def guarding_of(environment: "Environment", publication: "Publication") -> Guarding:
+    """Hold every guardrail of today against what was published, to which somebody may want to go back."""
+    try:
+        found = guardrails_checked(environment, publication_snapshot(publication))
+    except (SnapshotError, SnapshotUntrustedError) as exc:
+        return Guarding([], exc.message)
+    rows = [GuardrailRow(each.guardrail, sentence_of(each.guardrail), shown(each, ""), None, each) for each in found]
+    return Guarding(rows)
+
+
 def stopping_count(environment: "Environment") -> int:
     """Count the guardrails by which the draft cannot be published."""
     return guarding(environment).stopping
@@ -148,7 +158,11 @@ def sentence_of(record: "GuardrailRecord") -> str:
 
 
 def shown(checked: CheckedGuardrail, at: str) -> Shown:
-    """Put into words what a snapshot makes of a guardrail."""
+    """Put into words what a snapshot makes of a guardrail.
+
+    Args:
+        at: by which word the explorer knows the snapshot; empty where it knows it by none.
+    """
     if checked.error:
         return Shown("unchecked", why=checked.error)
     if checked.check is None:
@@ -186,7 +200,7 @@ def _failing(state: str, check: GuardrailCheck, at: str) -> Shown:
     if example is None:
         return Shown("holds", check)
     situation = situation_of(example.context)
-    url = situation.url(reverse("explorer"), at=at, tool=example.tool) if situation is not None else ""
+    url = situation.url(reverse("explorer"), at=at, tool=example.tool) if situation is not None and at else ""
     return Shown(state, check, counterexample_words(example), url)
 
 

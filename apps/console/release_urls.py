@@ -2,10 +2,15 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from apps.console.views import promote, publish_requests, snapshot_diff, upgrade
+from apps.console.views import promote, publish_requests, snapshot_diff, snapshots, upgrade
 
 releases: list[URLPattern | URLResolver] = [
     path("snapshots/diff/", snapshot_diff.snapshot_diff, name="snapshot-diff"),
+    path(
+        "snapshots/<publication_id:publication_id>/guardrails/<guardrail_id:guardrail_id>/accept/",
+        snapshots.rollback_accept,
+        name="snapshot-accept",
+    ),
     path("snapshots/diff/blast/", snapshot_diff.snapshot_diff_blast, name="snapshot-diff-blast"),
     path("publish/rule/", publish_requests.publish_rule, name="publish-rule"),
     path("publish/requests/<request_id:request_id>/confirm/", publish_requests.confirm, name="publish-confirm"),

@@ -23,7 +23,9 @@ def needs_second_person(environment: Environment) -> bool:
 
 def publish_requests(environment: Environment) -> QuerySet[PublishRequest]:
     """Every request of an environment, the newest first."""
-    return PublishRequest.objects.select_related("environment", "publication").filter(environment=environment)
+    return PublishRequest.objects.select_related("environment", "publication", "rollback_of").filter(
+        environment=environment
+    )
 
 
 def publish_request_get(environment: Environment, request_id: UUID) -> PublishRequest | None:

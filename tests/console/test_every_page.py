@@ -76,6 +76,7 @@ OF_OTHER_MOMENTS = {
     "suggestion-take": "console/test_suggestions.py",
     "unmatched-remove": "console/test_unmatched.py",
     "session-reopen": "console/test_sessions.py",
+    "snapshot-accept": "console/test_snapshots_by_two.py",
     "snapshot-rollback": "console/test_snapshots.py",
     "start-demo": "console/test_start.py",
     "start-empty": "console/test_start.py",

@@ -23,7 +23,9 @@ class PublicationSerializer(serializers.ModelSerializer[Publication]):
 
     class Meta:
         model = Publication
-        fields: ClassVar = ["id", "number", "digest", "message", "actor", "published_at", "rollback_of"]
+        fields: ClassVar = [
+            "id", "number", "digest", "message", "actor", "published_at", "rollback_of", "is_emergency",
+        ]  # fmt: skip
 
     def get_id(self, publication: Publication) -> str:
         return show_id("pub", publication.pk)
@@ -42,6 +44,9 @@ class PublishSerializer(serializers.Serializer[Any]):
 
 class RollbackSerializer(PublishSerializer):
     publication = serializers.CharField(help_text="The publication (`pub_…`) whose snapshot becomes live again.")
+    is_emergency = serializers.BooleanField(
+        required=False, default=False, help_text="Go back alone where two must publish; it is marked so for good."
+    )
 
 
 class DocumentSerializer(serializers.Serializer[Any]):

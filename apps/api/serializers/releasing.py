@@ -20,6 +20,7 @@ class PublishRuleSerializer(serializers.Serializer[Any]):
 class PublishRequestSerializer(serializers.ModelSerializer[PublishRequest]):
     id = serializers.CharField(source="shown_id", read_only=True)
     publication = serializers.SerializerMethodField()
+    rollback_of = serializers.SerializerMethodField(help_text="The publication to go back to; null for the draft.")
 
     class Meta:
         model = PublishRequest
@@ -38,16 +39,24 @@ class PublishRequestSerializer(serializers.ModelSerializer[PublishRequest]):
             "ended_at",
             "outcome",
             "publication",
+            "rollback_of",
         ]
 
     @extend_schema_field(serializers.CharField(allow_null=True))
     def get_publication(self, request: PublishRequest) -> str | None:
         return None if request.publication_id is None else show_id("pub", request.publication_id)
 
+    @extend_schema_field(serializers.CharField(allow_null=True))
+    def get_rollback_of(self, request: PublishRequest) -> str | None:
+        return None if request.rollback_of_id is None else show_id("pub", request.rollback_of_id)
+
 
 class PublishAskSerializer(PublishSerializer):
     publish_at = serializers.DateTimeField(
         required=False, allow_null=True, help_text="When to publish; needed where no second person confirms."
+    )
+    rollback_of = serializers.CharField(
+        required=False, allow_null=True, help_text="Go back to this publication (`pub_…`) instead, at once."
     )
 
 

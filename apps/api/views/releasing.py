@@ -23,6 +23,7 @@ from apps.api.serializers.releasing import (
 )
 from apps.api.serializers.shared import ProblemSerializer
 from apps.api.views.parameters import ENVIRONMENT
+from apps.api.views.snapshots import publication_asked
 from apps.firewall.identifiers import read_id
 from apps.policies.rules_of_release import needs_second_person, publish_request_get, publish_requests, publish_rule
 from apps.policies.selectors import publication_get
@@ -32,6 +33,7 @@ from apps.policies.services import (
     publish_confirm,
     publish_rule_save,
     publish_withdraw,
+    rollback_ask,
 )
 
 HISTORY_LIMIT = 200
@@ -79,14 +81,19 @@ class PublishRequests(APIView):
 
     @extend_schema(
         operation_id="publish_requests_create",
-        summary="Ask a second person, or for a time, to publish exactly this draft",
+        summary="Ask a second person, or for a time, to publish exactly this draft, or to go back to a publication",
         parameters=[ENVIRONMENT],
         request=PublishAskSerializer,
         responses={201: PublishRequestSerializer, **REFUSED},
     )
     def post(self, request: Request) -> Response:
-        wanted = body_of(request, PublishAskSerializer)
-        made = publish_ask(environment_of(request), by=principal_of(request), at=timezone.now(), **wanted)
+        environment, wanted = environment_of(request), body_of(request, PublishAskSerializer)
+        by, at, back = principal_of(request), timezone.now(), wanted.pop("rollback_of", None)
+        if back is None:
+            made = publish_ask(environment, by=by, at=at, **wanted)
+        else:
+            wanted.pop("publish_at", None)
+            made = rollback_ask(publication_asked(environment, back), by=by, at=at, **wanted)
         return Response(PublishRequestSerializer(made).data, status=status.HTTP_201_CREATED)
 
 

@@ -106,12 +106,12 @@ class Rollback(APIView):
     def post(self, request: Request) -> Response:
         environment = environment_of(request)
         values = body_of(request, RollbackSerializer)
-        publication = _publication(environment, values.pop("publication"))
+        publication = publication_asked(environment, values.pop("publication"))
         made = rollback(environment, publication, by=principal_of(request), **values)
         return Response(PublicationSerializer(made).data, status=status.HTTP_201_CREATED)
 
 
-def _publication(environment: Any, shown: str) -> Any:
+def publication_asked(environment: Any, shown: str) -> Any:
     try:
         publication = publication_get(read_id("pub", shown))
     except ValueError:

@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRedirect
@@ -14,11 +15,19 @@ from django_htmx.http import HttpResponseClientRedirect
 from apps.accounts.access import Permission, may
 from apps.console.blast import blast_of
 from apps.console.gate import ConsoleRequest, gate
+from apps.console.guardrails import guarding_of
 from apps.console.release_forms import RollbackForm
+from apps.console.views.guardrails import guardrail_asked
 from apps.console.views.snapshot_diff import DRAFT, diff_url
 from apps.firewall.engine.snapshot import SnapshotError
-from apps.policies.errors import PublicationConflictError, PublicationRefusedError, SnapshotUntrustedError
+from apps.policies.errors import (
+    GuardrailNotAcceptedError,
+    PublicationConflictError,
+    PublicationRefusedError,
+    SnapshotUntrustedError,
+)
 from apps.policies.history import publication_change_counts
+from apps.policies.rules_of_release import needs_second_person
 from apps.policies.selectors import (
     draft_snapshot,
     live_publication,
@@ -26,7 +35,7 @@ from apps.policies.selectors import (
     publication_snapshot,
     publications,
 )
-from apps.policies.services import draft_discard
+from apps.policies.services import draft_discard, guardrail_accept, rollback_ask
 from apps.policies.services import rollback as publish_again
 
 PAGE = 25
@@ -62,9 +71,19 @@ def snapshots(request: ConsoleRequest) -> HttpResponse:
 def snapshot(request: ConsoleRequest, publication_id: UUID) -> HttpResponse:
     """One publication: facts, what it changed, and the way back to it."""
     publication = _publication(request, publication_id)
+    context = _shown(request, publication, _rollback_form(request))
+    if "guardrails" in request.GET:
+        context |= _guarding(request, publication)
+    return render(request, "console/snapshots/snapshot.html", context)
+
+
+def _rollback_form(request: ConsoleRequest) -> RollbackForm:
     live = live_publication(_environment(request))
-    form = RollbackForm(initial={"expected_live": live.snapshot_id if live else ""}, auto_id="rollback_%s")
-    return render(request, "console/snapshots/snapshot.html", _shown(request, publication, form))
+    return RollbackForm(initial={"expected_live": live.snapshot_id if live else ""}, auto_id="rollback_%s")
+
+
+def _guarding(request: ConsoleRequest, publication: Any) -> dict[str, Any]:
+    return {"guarding": guarding_of(_environment(request), publication)}
 
 
 @require_safe
@@ -84,8 +103,13 @@ def rollback(request: ConsoleRequest, publication_id: UUID) -> HttpResponse:
     form = RollbackForm(request.POST, auto_id="rollback_%s")
     if not form.is_valid():
         return _refused(request, publication, form, status=422)
+    is_emergency = request.POST.get("do") == "emergency"
     try:
-        made = publish_again(_environment(request), publication, by=request.user, **form.cleaned_data)
+        if needs_second_person(_environment(request)) and not is_emergency:
+            return _asked(request, publication, form)
+        made = publish_again(
+            _environment(request), publication, by=request.user, is_emergency=is_emergency, **form.cleaned_data
+        )
     except PublicationConflictError:
         return _refused(request, publication, form, status=409, rival=live_publication(_environment(request)))
     except PublicationRefusedError as error:
@@ -94,6 +118,30 @@ def rollback(request: ConsoleRequest, publication_id: UUID) -> HttpResponse:
     messages.success(request, text % {"version": made, "old": publication.number})
     target = reverse("snapshot", args=[made.pk])
     return HttpResponseClientRedirect(target) if request.htmx else redirect(target)
+
+
+def _asked(request: ConsoleRequest, publication: Any, form: RollbackForm) -> HttpResponse:
+    rollback_ask(publication, by=request.user, at=timezone.now(), **form.cleaned_data)
+    messages.success(request, _("Asked. A second person must confirm before it is live again."))
+    return HttpResponseClientRedirect(reverse("publish")) if request.htmx else redirect("publish")
+
+
+@require_POST
+@gate(Permission.PUBLISH)
+def rollback_accept(request: ConsoleRequest, publication_id: UUID, guardrail_id: UUID) -> HttpResponse:
+    """Accept by name, with a reason, what fails of a guardrail in a snapshot to which one wants to go back."""
+    publication, guardrail = _publication(request, publication_id), guardrail_asked(request, guardrail_id)
+    given = {name: request.POST.get(name, "") for name in ("fingerprint", "reason")}
+    try:
+        guardrail_accept(guardrail, by=request.user, publication=publication, **given)
+    except GuardrailNotAcceptedError as error:
+        message = (error.details or [{"message": error.message}])[0]
+        refused = {"record": guardrail, "reason": given["reason"], "message": message}
+        context = _shown(request, publication, _rollback_form(request)) | {"refusal": refused}
+        context |= _guarding(request, publication)
+        return render(request, "console/snapshots/snapshot.html", context, status=422)
+    messages.success(request, _("Accepted. It counts as long as exactly the same fails."))
+    return redirect(f"{reverse('snapshot', args=[publication.pk])}?guardrails=1#rollback-form")
 
 
 @require_POST
@@ -121,6 +169,8 @@ def _publication(request: ConsoleRequest, publication_id: UUID) -> Any:
 
 def _refused(request: ConsoleRequest, publication: Any, form: RollbackForm, *, status: int, **why: Any) -> HttpResponse:
     context = _shown(request, publication, form) | why
+    if any(detail["code"].startswith("guardrail_") for detail in getattr(why.get("refused"), "details", ())):
+        context |= _guarding(request, publication)
     template = "console/snapshots/_rollback.html" if request.htmx else "console/snapshots/snapshot.html"
     return render(request, template, context, status=status)
 
@@ -135,6 +185,7 @@ def _shown(request: ConsoleRequest, publication: Any, form: RollbackForm) -> dic
         "form": form,
         "live": live,
         "is_live": live is not None and live.pk == publication.pk,
+        "by_two": needs_second_person(environment),
         "is_same_as_live": live is not None and live.snapshot_id == publication.snapshot_id,
         "rollback_diff_url": diff_url(live.number, publication.number) if live else "",
         "diff_url": diff_url(other.number, publication.number) if other else "",

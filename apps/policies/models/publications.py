@@ -43,6 +43,7 @@ class Publication(models.Model):
 
     `document`, `approvals_document` and `guards_document` are the draft as it was (secrets sealed), `log_marks` the
     last row of each change log that it contains. Publications from before there were guards have no document of them.
+    `is_emergency` marks a rollback that one person made alone where two must publish.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -56,6 +57,7 @@ class Publication(models.Model):
     actor = models.CharField(max_length=200)
     published_at = models.DateTimeField(auto_now_add=True)
     rollback_of = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="rollbacks")
+    is_emergency = models.BooleanField(default=False)
     document = OrderedJSONField()
     approvals_document = OrderedJSONField(null=True)
     guards_document = OrderedJSONField(null=True)

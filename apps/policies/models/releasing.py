@@ -46,7 +46,8 @@ class PublishRequest(models.Model):
     """A wish to publish exactly one state of the draft, after exactly one state of what is live.
 
     `digest` is the draft's, `expected_live` what was live (empty for nothing), `is_reviewed` whether it was asked from
-    the page of the review, `outcome` why it ended otherwise than by a publication.
+    the page of the review, `outcome` why it ended otherwise than by a publication. One that is to go back names the
+    publication in `rollback_of`; `digest` is of its snapshot then, and the draft is no matter of it.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -66,6 +67,7 @@ class PublishRequest(models.Model):
     confirmed_actor = models.CharField(max_length=200, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
     outcome = models.TextField(blank=True)
+    rollback_of = models.ForeignKey(Publication, null=True, on_delete=models.PROTECT, related_name="+")
     publication = models.ForeignKey(Publication, null=True, on_delete=models.PROTECT, related_name="+")
 
     class Meta:

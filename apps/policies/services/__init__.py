@@ -39,6 +39,7 @@ from apps.policies.services.releasing import (
     publish_due,
     publish_rule_save,
     publish_withdraw,
+    rollback_ask,
 )
 from apps.policies.services.removing import rule_remove
 from apps.policies.services.sender_import import SenderReport, senders_check, senders_import
@@ -89,6 +90,7 @@ __all__ = [
     "record_delete",
     "record_update",
     "rollback",
+    "rollback_ask",
     "rule_remove",
     "sender_rule_create",
     "senders_check",

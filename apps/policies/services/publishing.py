@@ -101,41 +101,79 @@ def make_live(
 
 
 def rollback(
-    environment: Environment, publication: Publication, *, by: By, message: str, expected_live: str | None
+    environment: Environment,
+    publication: Publication,
+    *,
+    by: By,
+    message: str,
+    expected_live: str | None,
+    is_emergency: bool = False,
 ) -> Publication:
     """Make an earlier publication's snapshot live again. The draft stays as it is; `draft_discard` resets it.
 
+    Args:
+        is_emergency: one person goes back alone where two must publish. It is marked so for good.
     Raises:
         PublicationConflictError: something else is live by now.
-        PublicationRefusedError: another environment's, live already, no message, or it fails policy tests or
-            guardrails of today.
+        PublicationRefusedError: another environment's, live already, no message, it wants a second person, or it fails
+            policy tests or guardrails of today.
         SnapshotUntrustedError: the stored snapshot does not fit its digest or signature.
     """
     with transaction.atomic():
         environment = draft_lock(environment)
-        _refuse_stale(environment, expected_live)
-        details = _message_mistakes(message)
-        if publication.environment_id != environment.pk:
-            details.append(_mistake("", "other_environment", _("the publication belongs to another environment")))
-        elif publication.snapshot_id == _live_digest(environment):
-            details.append(_mistake("", "already_live", _("this snapshot is live already")))
-        if details:
-            raise PublicationRefusedError(_("the publication cannot be rolled back to"), details)
-        snapshot = publication_snapshot(publication)
-        details = [*failures(environment, snapshot), *guardrail_failures(environment, snapshot)]
-        if details:
-            raise PublicationRefusedError(_("the publication fails policy tests or guardrails"), details)
-        again = Publication(
-            environment=environment,
-            snapshot_id=publication.snapshot_id,
-            message=message.strip(),
-            rollback_of=publication,
-            document=publication.document,
-            approvals_document=publication.approvals_document,
-            guards_document=publication.guards_document,
-            log_marks=publication.log_marks,
+        is_emergency = is_emergency and needs_second_person(environment)
+        check_rollback(
+            environment, publication, message=message, expected_live=expected_live, is_alone=not is_emergency
         )
-        return _add(again, by, EntryKind.ROLLBACK)
+        told = {"emergency": True} if is_emergency else NOTHING
+        return make_live_again(publication, by=by, message=message, is_emergency=is_emergency, told=told)
+
+
+def check_rollback(
+    environment: Environment,
+    publication: Publication,
+    *,
+    message: str,
+    expected_live: str | None,
+    is_alone: bool = False,
+) -> None:
+    """Hold a rollback to everything that speaks against it. The caller holds the draft.
+
+    Args:
+        is_alone: one person wants to go back, and neither another one nor an emergency stands behind it.
+    Raises:
+        As `rollback`.
+    """
+    _refuse_stale(environment, expected_live)
+    details = [*_message_mistakes(message), *(_lonely(environment) if is_alone else ())]
+    if publication.environment_id != environment.pk:
+        details.append(_mistake("", "other_environment", _("the publication belongs to another environment")))
+    elif publication.snapshot_id == _live_digest(environment):
+        details.append(_mistake("", "already_live", _("this snapshot is live already")))
+    if details:
+        raise PublicationRefusedError(_("the publication cannot be rolled back to"), details)
+    snapshot = publication_snapshot(publication)
+    details = [*failures(environment, snapshot), *guardrail_failures(environment, snapshot)]
+    if details:
+        raise PublicationRefusedError(_("the publication fails policy tests or guardrails"), details)
+
+
+def make_live_again(
+    publication: Publication, *, by: By, message: str, is_emergency: bool = False, told: Mapping[str, Any] = NOTHING
+) -> Publication:
+    """Publish once more what `check_rollback` let pass. The caller holds the draft since then."""
+    again = Publication(
+        environment=publication.environment,
+        snapshot_id=publication.snapshot_id,
+        message=message.strip(),
+        rollback_of=publication,
+        is_emergency=is_emergency,
+        document=publication.document,
+        approvals_document=publication.approvals_document,
+        guards_document=publication.guards_document,
+        log_marks=publication.log_marks,
+    )
+    return _add(again, by, EntryKind.ROLLBACK, told)
 
 
 def _lonely(environment: Environment) -> list[dict[str, str]]:

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from apps.accounts.access import Permission, actor_of, may
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.services import entry_record
-from apps.firewall.engine.snapshot import SnapshotError
+from apps.firewall.engine.snapshot import Snapshot, SnapshotError
 from apps.policies.actors import By, person_of
 from apps.policies.errors import (
     OwnPublishRequestError,
@@ -21,10 +21,10 @@ from apps.policies.errors import (
     SnapshotUntrustedError,
 )
 from apps.policies.locks import draft_lock
-from apps.policies.models import PublishRequest, PublishRule, RequestState
+from apps.policies.models import Publication, PublishRequest, PublishRule, RequestState
 from apps.policies.rules_of_release import OPEN, open_requests, publish_rule
 from apps.policies.selectors import draft_snapshot, live_publication
-from apps.policies.services.publishing import make_live, publishable
+from apps.policies.services.publishing import check_rollback, make_live, make_live_again, publishable
 from apps.registry.models import Environment
 from apps.registry.services.changing import change, field_problems
 
@@ -74,9 +74,7 @@ def publish_ask(
         rule = publish_rule(environment)
         _check_time(publish_at, at, is_needed=not rule.needs_second_person)
         snapshot = publishable(environment, message=message, expected_live=expected_live, is_reviewed=is_reviewed)
-        for earlier in PublishRequest.objects.select_for_update().filter(environment=environment, state__in=OPEN):
-            _end(earlier, RequestState.WITHDRAWN, by, at, _("another request took its place"))
-        request = PublishRequest.objects.create(
+        wanted = PublishRequest(
             environment=environment,
             state=RequestState.WAITING if rule.needs_second_person else RequestState.SCHEDULED,
             digest=snapshot.digest,
@@ -84,12 +82,44 @@ def publish_ask(
             message=message.strip(),
             is_reviewed=is_reviewed,
             publish_at=publish_at,
-            expires_at=at + timedelta(hours=rule.hours),
-            asked_at=at,
-            asked_by=person_of(by),
-            actor=actor_of(by),
         )
-        _tell(request, by, "ask")
+        return _asked(wanted, rule, by, at)
+
+
+def rollback_ask(
+    publication: Publication, *, by: By, message: str, expected_live: str | None, at: datetime
+) -> PublishRequest:
+    """Ask a second person to go back to an earlier publication of its environment.
+
+    Raises:
+        PermissionDeniedError, PublicationConflictError, PublicationRefusedError, SnapshotUntrustedError.
+        PublishRuleInvalidError: nobody else is needed.
+    """
+    with change(by, permission=Permission.PUBLISH):
+        environment = draft_lock(publication.environment)
+        rule = publish_rule(environment)
+        if not rule.needs_second_person:
+            raise PublishRuleInvalidError(_("nobody else is needed to go back here"))
+        check_rollback(environment, publication, message=message, expected_live=expected_live)
+        wanted = PublishRequest(
+            environment=environment,
+            state=RequestState.WAITING,
+            digest=publication.snapshot_id,
+            expected_live=expected_live or "",
+            message=message.strip(),
+            rollback_of=publication,
+        )
+        return _asked(wanted, rule, by, at)
+
+
+def _asked(request: PublishRequest, rule: PublishRule, by: By, at: datetime) -> PublishRequest:
+    """Store a request in the place of the one that is open."""
+    for earlier in PublishRequest.objects.select_for_update().filter(environment=request.environment, state__in=OPEN):
+        _end(earlier, RequestState.WITHDRAWN, by, at, _("another request took its place"))
+    request.asked_at, request.expires_at = at, at + timedelta(hours=rule.hours)
+    request.asked_by, request.actor = person_of(by), actor_of(by)
+    request.save(force_insert=True)
+    _tell(request, by, "ask")
     return request
 
 
@@ -176,13 +206,27 @@ def _attempted(request: PublishRequest, at: datetime) -> bool:
 
 
 def _go_live(request: PublishRequest, at: datetime) -> None:
-    """Hold the draft to everything again, and publish it in the name of whoever asked."""
+    """Hold it to everything again, and publish it in the name of whoever asked."""
     environment, person = request.environment, request.asked_by
     if person is not None and not may(person, Permission.PUBLISH):
         detail = {"path": "", "code": "permission_denied", "message": _("whoever asked may not publish any more")}
         raise PublicationRefusedError(_("the draft cannot be published"), [detail])
+    told = {"request": request.shown_id, "asked_by": request.actor, "confirmed_by": request.confirmed_actor}
+    again = request.rollback_of
+    if again is not None:
+        check_rollback(environment, again, message=request.message, expected_live=request.expected_live)
+        request.publication = make_live_again(again, by=person, message=request.message, told=told)
+    else:
+        snapshot = _reviewed(request)
+        request.publication = make_live(environment, snapshot, by=person, message=request.message, told=told)
+    request.state, request.ended_at = RequestState.DONE, at
+    request.save(update_fields=["publication", "state", "ended_at"])
+
+
+def _reviewed(request: PublishRequest) -> Snapshot:
+    """Compile exactly the draft that was asked for."""
     snapshot = publishable(
-        environment,
+        request.environment,
         message=request.message,
         expected_live=request.expected_live,
         is_reviewed=request.is_reviewed,
@@ -190,10 +234,7 @@ def _go_live(request: PublishRequest, at: datetime) -> None:
     )
     if snapshot.digest != request.digest:
         raise PublicationConflictError(_("the draft is not the one that was reviewed"), request.expected_live)
-    told = {"request": request.shown_id, "asked_by": request.actor, "confirmed_by": request.confirmed_actor}
-    request.publication = make_live(environment, snapshot, by=person, message=request.message, told=told)
-    request.state, request.ended_at = RequestState.DONE, at
-    request.save(update_fields=["publication", "state", "ended_at"])
+    return snapshot
 
 
 def _overtaken(request: PublishRequest, at: datetime) -> bool:
@@ -201,7 +242,7 @@ def _overtaken(request: PublishRequest, at: datetime) -> bool:
     live = live_publication(request.environment)
     if ("" if live is None else live.snapshot_id) != request.expected_live:
         _end(request, RequestState.STALE, None, at, _("something else is live since it was asked for"))
-    elif _draft_digest(request.environment) != request.digest:
+    elif request.rollback_of_id is None and _draft_digest(request.environment) != request.digest:
         _end(request, RequestState.STALE, None, at, _("the draft has changed since it was asked for"))
     elif request.state == RequestState.WAITING and request.expires_at <= at:
         _end(request, RequestState.EXPIRED, None, at, _("nobody confirmed it in time"))
@@ -231,7 +272,8 @@ def _check_time(publish_at: datetime | None, at: datetime, *, is_needed: bool) -
 def _locked(request: PublishRequest) -> PublishRequest:
     """Hold the draft, then the request: always in this order."""
     draft_lock(request.environment)
-    found = PublishRequest.objects.select_related("environment", "asked_by").select_for_update(of=("self",))
+    related = ("environment", "asked_by", "rollback_of__environment")
+    found = PublishRequest.objects.select_related(*related).select_for_update(of=("self",))
     return found.get(pk=request.pk)
 
 
