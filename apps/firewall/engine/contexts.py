@@ -116,19 +116,24 @@ def group_session_key(agent: str, channel: str, group_id: str) -> str:
 class Naming:
     """Whom rules by sender name; rules with the same keys, which two snapshots mostly have, are read once."""
 
-    __slots__ = ("_known",)
+    __slots__ = ("_known", "_read")
 
     def __init__(self) -> None:
         self._known: dict[object, tuple[SenderClass, ...]] = {}
+        self._read: dict[int, tuple[SenderIndex[int], tuple[SenderClass, ...]]] = {}
 
     def classes_in(self, index: SenderIndex[int]) -> tuple[SenderClass, ...]:
         """Return the classes of senders whom rules name."""
+        read = self._read.get(id(index))  # its entry holds the index, so that no other one gets this number
+        if read is not None:
+            return read[1]
         keys = index.keys()
         known = self._known.get(keys)
         if known is None:
             known = self._known[keys] = tuple(
                 SenderClass(kind, value, channel) if value else SenderClass() for kind, value, channel in index.names()
             )
+        self._read[id(index)] = index, known
         return known
 
 

@@ -41,6 +41,7 @@ class Places:
         spoken: for each voice the number of the blocks that hold for it.
         blocks: every pair of blocks that holds anywhere.
         channels: for each channel that matters its conversations as a mask; `*` has those of all others.
+        group_ids: for each conversation by which ids the old snapshot's release knows the groups around it.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class Places:
         self.spoken: list[int] = []
         self.blocks: list[Blocks] = []
         self.channels: dict[str, int] = {}
+        self.group_ids: list[tuple[str, ...]] = []
         self._special = special
         self._engines = engines
         self._numbers: dict[Blocks, int] = {}
@@ -75,6 +77,7 @@ class Places:
             sessions = {reading: session_of(dialect, context) for reading, dialect in dialects.items()}
             old, new = self._chains(context, sessions)
             self.chains.append((old, new))
+            self.group_ids.append(sessions[self._engines[0].dialect.key_reading].group_ids)
             channels[self.channel(conversation.channel)].append(number)
             self.silent.append(self._number(old, new, sender_of(ANYBODY, conversation)))
             if old or new:
@@ -102,7 +105,9 @@ class Places:
                 self.spoken.append(self._number(old, new, sender_of(sender, conversation)))
 
     def _number(self, old: Chains, new: Chains, sender: Sender) -> int:
-        blocks = (block_in(self._engines[0], old, sender), block_in(self._engines[1], new, sender))
+        before, after = self._engines
+        block = block_in(before, old, sender)
+        blocks = (block, block if after is before and new is old else block_in(after, new, sender))
         number = self._numbers.get(blocks)
         if number is None:
             number = self._numbers[blocks] = len(self.blocks)

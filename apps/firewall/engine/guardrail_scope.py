@@ -1,21 +1,19 @@
 """Of whom guardrails speak: the classes of contexts with all that they name, and each one's share of them as masks."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from apps.firewall.engine.blast import State
 from apps.firewall.engine.compile import Engine
 from apps.firewall.engine.contexts import (
     ANY_OTHER,
     Classes,
-    ContextClass,
     Conversation,
-    Model,
     Naming,
     SenderClass,
     classes_of,
-    context_of,
     sender_of,
 )
 from apps.firewall.engine.diff_boxes import Frame
@@ -25,11 +23,8 @@ from apps.firewall.engine.guardrail_form import LABEL, GuardrailForm
 from apps.firewall.engine.names import fold, read_glob
 from apps.firewall.engine.resolve import WEBCHAT
 from apps.firewall.engine.senders import SenderIndex, compile_senders, normalize_channel
-from apps.firewall.engine.session import session_of
 from apps.firewall.engine.session_key import normalize_agent_id
 from apps.firewall.engine.snapshot import Snapshot
-
-_ANY_MODEL: Final = Model(ANY_OTHER, ANY_OTHER)
 
 
 class Marking(NamedTuple):
@@ -68,7 +63,7 @@ class Scopes:
             dict.fromkeys(each for index in self._lists if index for each in self.naming.classes_in(index))
         )
         self.classes = self._widened(classes_of(snapshot, naming=self.naming))
-        self._group_ids: list[frozenset[str]] | None = None
+        self._inside: dict[str, list[int]] = {}
         self._heard: dict[int, int] = {}
 
     def mark(self, sender: SenderClass, channel: str) -> Marking:
@@ -80,7 +75,7 @@ class Scopes:
     def scope(self, number: int, sides: Sides, frame: Frame) -> Scope:
         """Return the scope of one of the guardrails."""
         form = self._forms[number]
-        silent = self._conversations(form)
+        silent = self._conversations(form, sides)
         bearings = tuple(sides.bearings)
         groups = {
             (is_owner, depth): _mask(self._is_meant(number, bearing, is_owner) for bearing in bearings)
@@ -110,7 +105,7 @@ class Scopes:
         return replace(
             classes,
             conversations=tuple(sorted(conversations)),
-            senders=(*sorted({*classes.senders[:-1], *self.named}), ANYBODY),
+            senders=(*sorted({*classes.senders[:-1], *self.named}), ANYBODY) if self.named else classes.senders,
             depths=tuple(sorted(depths)),
         )
 
@@ -158,35 +153,38 @@ class Scopes:
             known = self._heard[silent] = int("".join([digits[at] for at in reversed(frame.voice_at)]) or "0", 2)
         return known
 
-    def _conversations(self, form: GuardrailForm) -> int:
+    def _conversations(self, form: GuardrailForm, sides: Sides) -> int:
         every = self.classes.conversations
-        dialect = self.engine.dialect
-        channels = {normalize_channel(dialect, each) for each in form.channels}
-        groups = {
-            (normalize_channel(dialect, channel) if channel else "", fold(group))
-            for channel, group in map(_split, form.groups)
-        }
+        channels = {normalize_channel(self.engine.dialect, each) for each in form.channels}
         numbers = [
             at
-            for at, each in enumerate(every)
-            if (form.place == "anywhere" or (form.place == "group") is bool(each.group))
-            and (not channels or each.channel in channels)
-            and (not groups or any((where, name) in groups for name in self._ids(at) for where in ("", each.channel)))
+            for at in (self._grouped(form, sides) if form.groups else range(len(every)))
+            if (form.place == "anywhere" or (form.place == "group") is bool(every[at].group))
+            and (not channels or every[at].channel in channels)
         ]
         return mask_of_numbers(numbers, len(every))
 
-    def _ids(self, at: int) -> frozenset[str]:
-        """Return by which ids the groups around a conversation are known: its own, those above it, its space."""
-        if self._group_ids is None:
-            self._group_ids = [self._ids_of(each) for each in self.classes.conversations]
-        return self._group_ids[at]
+    def _grouped(self, form: GuardrailForm, sides: Sides) -> set[int]:
+        """Return the conversations in the groups that a guardrail names."""
+        if not self._inside:
+            self._inside = self._conversations_by_group(sides)
+        found: set[int] = set()
+        for channel, group in map(_split, form.groups):
+            inside = self._inside.get(fold(group), ())
+            if channel:
+                own = normalize_channel(self.engine.dialect, channel)
+                inside = [at for at in inside if self.classes.conversations[at].channel == own]
+            found.update(inside)
+        return found
 
-    def _ids_of(self, where: Conversation) -> frozenset[str]:
-        if not where.group:
-            return frozenset()
-        asked = ContextClass(ANY_OTHER, _ANY_MODEL, where, ANYBODY, None, False, 0)
-        ids = session_of(self.engine.dialect, context_of(asked)).group_ids
-        return frozenset(fold(each) for each in (*ids, where.group, where.space) if each and each != ANY_OTHER)
+    def _conversations_by_group(self, sides: Sides) -> dict[str, list[int]]:
+        """List the conversations by the ids of the groups around them: their own, those above, their space."""
+        inside: dict[str, list[int]] = defaultdict(list)
+        for at, where in enumerate(self.classes.conversations):
+            ids = (*sides.places.group_ids[at], where.group, where.space) if where.group else ()
+            for name in {fold(each) for each in ids if each and each != ANY_OTHER}:
+                inside[name].append(at)
+        return inside
 
 
 def _split(entry: str) -> tuple[str, str]:

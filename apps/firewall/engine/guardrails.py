@@ -4,8 +4,6 @@ Who has a tool at all is found as a difference: the snapshot against itself with
 verdicts that allow, as boxes, of which a guardrail's scope cuts out its own.
 """
 
-import hashlib
-import json
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -24,6 +22,7 @@ from apps.firewall.engine.diff_places import ANYBODY
 from apps.firewall.engine.diff_sides import Sides
 from apps.firewall.engine.exec_policy import ExecRules, exec_rules
 from apps.firewall.engine.guardrail_form import GuardrailForm
+from apps.firewall.engine.guardrail_prints import Fingerprints
 from apps.firewall.engine.guardrail_scope import Scope, Scopes
 from apps.firewall.engine.guardrail_witness import Witnesses
 from apps.firewall.engine.snapshot import Snapshot
@@ -124,6 +123,7 @@ class Verdicts:
         self._frame = Frame(self._sides)
         self._boxes = combined(self._sides, self._frame)
         self._witnesses = Witnesses(self._frame)
+        self._prints = Fingerprints(self._frame)
         self._there = frozenset(self._frame.voices)
         self._unasked: dict[tuple[str, str], str] = {}
         self.classes = self._scopes.classes
@@ -147,7 +147,7 @@ class Verdicts:
             asked=self._size(scope),
             unmatched=self._unmatched(number, form),
             counterexample=self._counterexample(form, failing) if failing else None,
-            fingerprint=_fingerprint(self._frame, tools, agents, classes, every) if failing else "",
+            fingerprint=self._prints.of(tools, agents, classes, every) if failing else "",
         )
 
     # --- what fails ---
@@ -279,20 +279,3 @@ def _unasked_from(engine: Engine, agent: str, ask: str) -> str:
     lists = settings.elevated.get("allowFrom")
     named = isinstance(lists, dict) and any(isinstance(each, list) and each for each in lists.values())
     return "agents.defaults.elevatedDefault" if named else ""
-
-
-def _fingerprint(frame: Frame, tools: tuple[str, ...], agents: tuple[str, ...], classes: int, boxes: list[Box]) -> str:
-    """Return a digest of what fails: for whom, where, and in how many contexts."""
-    groups, silent, voices = 0, 0, 0
-    for box in boxes:
-        groups, silent, voices = groups | box.groups, silent | box.silent, voices | box.voices
-    told = [
-        tools,
-        agents,
-        classes,
-        sorted({state for box in boxes for state in box.states}, key=str),
-        sorted(sender for number in numbers_of(groups) for sender, _ in frame.groups[number].speakers),
-        [frame.conversations[number] for number in numbers_of(silent)],
-        [frame.voices[number] for number in numbers_of(voices)],
-    ]
-    return hashlib.sha256(json.dumps(told, separators=(",", ":")).encode()).hexdigest()

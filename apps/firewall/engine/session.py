@@ -42,10 +42,10 @@ def read_session(
     dialect: Dialect, session_key: str | None, spawned_by: str | None, group_id: str | None, channel: str | None
 ) -> Session:
     """Read the keys of a session, and the caller's words about its conversation as far as the keys bear them out."""
-    agent, problem = None, None
-    if key_shape(dialect, session_key) == "malformed_agent":
+    agent, problem, shape = None, None, key_shape(dialect, session_key)
+    if shape == "malformed_agent":
         problem = f"the session key `{session_key}` is malformed"
-    elif key_shape(dialect, session_key) == "agent":
+    elif shape == "agent":
         try:
             agent = agent_of_key(dialect, session_key, default=None)
         except SessionKeyError as exc:

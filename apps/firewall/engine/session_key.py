@@ -7,6 +7,7 @@ Source: conformance README, `session_key.jsonl`.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 from apps.firewall.engine.dialect import Dialect
@@ -99,8 +100,12 @@ def fold_key(key: str) -> str:
 
 def parse_agent_key(dialect: Dialect, key: str | None) -> AgentKey | None:
     """Split `agent:<agent id>:<rest>`; None when the key has another shape."""
-    raw = trim(key or "")
-    if dialect.key_case_ignored:
+    return _agent_key(trim(key or ""), dialect.key_case_ignored)
+
+
+@lru_cache(maxsize=256)  # one call reads the same key several times
+def _agent_key(raw: str, is_case_ignored: bool) -> AgentKey | None:
+    if is_case_ignored:
         parts = fold_key(raw).split(":")
     else:
         parts = [part for part in raw.split(":") if part]
