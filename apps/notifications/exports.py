@@ -2,15 +2,13 @@
 
 from datetime import datetime, timedelta
 from typing import Final
-from uuid import UUID
 
-from django.conf import settings
 from django.db import transaction
 
 from apps.audit.models import Export
 from apps.events.notices import announce
-from apps.notifications.models import Delivery, Preference, Quiet, Subscription, ToldExport
-from apps.notifications.places import Place, email_place, push_place
+from apps.notifications.models import Delivery, ToldExport
+from apps.notifications.places import places_of
 from apps.registry.models import Environment
 from apps.registry.services import environment_default
 
@@ -38,15 +36,5 @@ def _tell(export: Export, at: datetime) -> int:
         announce("export.ended", id=export.requested_by_id)
         slug = export.filters.get("environment", "")
         environment = Environment.objects.filter(slug=slug).first() or environment_default()
-        wanted = [place.delivery(environment, None, at, export=export) for place in _places(export.requested_by_id)]
+        wanted = [place.delivery(environment, None, at, export=export) for place in places_of(export.requested_by_id)]
         return len(Delivery.objects.bulk_create(wanted))
-
-
-def _places(person_id: UUID | None) -> list[Place]:
-    chosen = Preference.objects.filter(person=person_id).select_related("person").first()
-    if chosen is not None and chosen.quiet == Quiet.ALL:
-        return []
-    places = [push_place(row) for row in Subscription.objects.filter(person=person_id).select_related("person")]
-    if chosen is not None and chosen.email and settings.EMAIL_HOST:
-        places.append(email_place(chosen))
-    return places

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from apps.approvals.models import Approval
 from apps.audit.models import Export
 from apps.firewall.identifiers import new_id, show_id
+from apps.policies.models import Publication, PublishRequest
 from apps.registry.models import Environment
 
 
@@ -123,8 +124,26 @@ class ToldExport(models.Model):
         return self.export.shown_id
 
 
+class ToldRelease(models.Model):
+    """What was told of a release: where a request to publish stood, or that a publication was an emergency."""
+
+    request = models.ForeignKey(PublishRequest, null=True, on_delete=models.CASCADE, related_name="told")
+    publication = models.ForeignKey(Publication, null=True, on_delete=models.CASCADE, related_name="told")
+    state = models.CharField(max_length=12, blank=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["request", "publication", "state"], name="release_told_once", nulls_distinct=False
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.state
+
+
 class Delivery(models.Model):
-    """One message to one place, of a request or of an export. Without either it is a try.
+    """One message to one place, of a request, an export or a release. Without any it is a try.
 
     `target` is what may be told once of a request.
     """
@@ -133,6 +152,7 @@ class Delivery(models.Model):
     environment = models.ForeignKey(Environment, on_delete=models.PROTECT, related_name="+")
     approval = models.ForeignKey(Approval, null=True, on_delete=models.CASCADE, related_name="deliveries")
     export = models.ForeignKey(Export, null=True, on_delete=models.CASCADE, related_name="+")
+    release = models.ForeignKey(ToldRelease, null=True, on_delete=models.CASCADE, related_name="+")
     channel = models.CharField(max_length=16, choices=Channel.choices)
     target = models.CharField(max_length=80)
     person = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.CASCADE, related_name="+")

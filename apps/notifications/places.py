@@ -3,11 +3,14 @@
 from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import urlsplit
+from uuid import UUID
+
+from django.conf import settings
 
 from apps.accounts.models import User
 from apps.approvals.models import Approval
 from apps.audit.models import Export
-from apps.notifications.models import Channel, Delivery, Preference, Subscription, Webhook
+from apps.notifications.models import Channel, Delivery, Preference, Quiet, Subscription, ToldRelease, Webhook
 from apps.registry.models import Environment
 
 
@@ -30,12 +33,14 @@ class Place:
         *,
         asked_by: User | None = None,
         export: Export | None = None,
+        release: ToldRelease | None = None,
     ) -> Delivery:
         """Make the message to this place, due at once."""
         return Delivery(
             environment=environment,
             approval=approval,
             export=export,
+            release=release,
             channel=self.channel,
             target=self.target,
             person=asked_by or self.person,
@@ -70,3 +75,14 @@ def email_place(row: Preference) -> Place:
 
 def webhook_place(row: Webhook) -> Place:
     return Place(channel=Channel.WEBHOOK, target=f"webhook:{row.pk}", shown=row.name, webhook=row)
+
+
+def places_of(person_id: UUID | None) -> list[Place]:
+    """Give the browsers and the mailbox of a person, as they chose; none for who wants quiet."""
+    chosen = Preference.objects.filter(person=person_id).select_related("person").first()
+    if chosen is not None and chosen.quiet == Quiet.ALL:
+        return []
+    places = [push_place(row) for row in Subscription.objects.filter(person=person_id).select_related("person")]
+    if chosen is not None and chosen.email and settings.EMAIL_HOST:
+        places.append(email_place(chosen))
+    return places

@@ -11,6 +11,7 @@ from django.utils import timezone
 from apps.notifications.delivering import deliver, deliveries_due, deliveries_forget
 from apps.notifications.exports import exports_tell
 from apps.notifications.planning import deliveries_plan
+from apps.notifications.releases import releases_tell
 
 log = structlog.get_logger(__name__)
 
@@ -20,9 +21,9 @@ _senders = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="notify")
 
 @shared_task(name="notifications.sweep")
 def notifications_sweep_task() -> int:
-    """Plan what is due for requests that nobody answers and exports that ended, and have it sent. Every few seconds."""
+    """Plan what is due for requests, exports that ended and releases, and have it sent. Every few seconds."""
     at = timezone.now()
-    planned = deliveries_plan(at) + exports_tell(at)
+    planned = deliveries_plan(at) + exports_tell(at) + releases_tell(at)
     for delivery_id in deliveries_due(at):
         notifications_deliver_task.delay(str(delivery_id))
     return planned

@@ -1,19 +1,42 @@
 """What is told of a request: who asks for which tool, until when, and where to answer. Never what would run."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 from django.conf import settings
 from django.urls import reverse
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext, override
+from django.utils.translation import gettext_lazy, ngettext, override
 
 from apps.approvals.models import Approval
 from apps.audit.masking import Masker
 from apps.audit.models import Export
+from apps.notifications.models import ToldRelease
+from apps.registry.models import Environment
 
 LETTERS = 80
+_RELEASES: Final[Mapping[str, tuple[Promise, Promise]]] = {
+    "waiting": (
+        gettext_lazy("%(who)s wants to publish in %(environment)s"),
+        gettext_lazy("A second person must confirm it. Look at the review."),
+    ),
+    "scheduled": (
+        gettext_lazy("Your request in %(environment)s was confirmed"),
+        gettext_lazy("It goes live at its time, if nothing has moved by then."),
+    ),
+    "done": (gettext_lazy("Your request in %(environment)s is live"), gettext_lazy("Gateways take it up now.")),
+    "withdrawn": (gettext_lazy("A request in %(environment)s was withdrawn"), gettext_lazy("Nothing goes live.")),
+    "refused": (
+        gettext_lazy("A request in %(environment)s was refused by the checks"),
+        gettext_lazy("Nothing goes live."),
+    ),
+    "stale": (gettext_lazy("A request in %(environment)s was overtaken"), gettext_lazy("Nothing goes live.")),
+    "expired": (gettext_lazy("Nobody confirmed a request in %(environment)s"), gettext_lazy("Nothing goes live.")),
+}
+"""Title and text by the state of a request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +80,22 @@ def words_for_export(export: Export, language: str) -> Words:
             until = export.expires_at.astimezone(UTC).strftime("%Y-%m-%d %H:%M")
             told = _("%(what)s. Its file is kept until %(until)s UTC.") % {"what": told, "until": until}
         return Words(title=_("Your export is ready"), text=told, path=path)
+
+
+def words_for_release(release: ToldRelease, environment: Environment, language: str) -> Words:
+    """Say in a person's language what became of a release. Never what it changes."""
+    with override(language or settings.LANGUAGE_CODE):
+        place = {"environment": plain(environment.name)}
+        if release.publication is not None:
+            said = {"version": str(release.publication), "who": plain(release.publication.actor)} | place
+            title = _("Emergency: %(who)s went back alone in %(environment)s") % said
+            text = _("%(version)s is live again without a second person. Look at what it changed.") % said
+            return Words(title=title, text=text, path=reverse("snapshot", args=[release.publication.pk]))
+        request = release.request
+        said = {"who": plain("" if request is None else request.actor)} | place
+        headline, note = _RELEASES[release.state]
+        outcome = plain(request.outcome) if request is not None and request.outcome else str(note)
+        return Words(title=str(headline) % said, text=outcome, path=reverse("publish"))
 
 
 def told_to_programs(approval: Approval | None, at: datetime) -> dict[str, Any]:

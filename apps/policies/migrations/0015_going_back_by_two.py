@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("policies", "0013_replays_count_rules"),
+        ("policies", "0014_shadow_rules"),
     ]
 
     operations = [
