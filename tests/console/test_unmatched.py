@@ -232,7 +232,15 @@ def test_a_rule_that_is_not_there_has_no_effect(
     assert client_of(admin).get(f"{PAGE}effect/", query).status_code == 404
 
 
+def test_without_calls_nothing_is_said_of_a_rule(environment: Any, live: Any, client_of: ClientOf, admin: Any) -> None:
+    count(environment)
+    text = client_of(admin).get(PAGE).content.decode()
+    assert "nothing speaks for a rule, or against it" in text
+    assert "See what its removal does" not in text
+
+
 def test_what_the_draft_has_no_longer_says_so(environment: Any, live: Any, client_of: ClientOf, admin: Any) -> None:
+    call_record_write(live, "ls")
     count(environment)
     SenderRule.objects.filter(key="id:7").delete()
     text = client_of(admin).get(PAGE).content.decode()
