@@ -1,22 +1,18 @@
 """Inside an installation: store a large policy, ask for each page of the menu, print seconds and questions as JSON."""
 
-import gzip
 import json
 import os
-import re
 import sys
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
-from urllib.parse import urljoin
 
 import django
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "openclaw_admin.settings")
 django.setup()
 
-from django.conf import settings  # noqa: E402 - Django must be set up first
-from django.db import connection, transaction  # noqa: E402
+from django.db import connection, transaction  # noqa: E402 - Django must be set up first
 from django.test import Client  # noqa: E402
 from django.test.utils import CaptureQueriesContext, override_settings  # noqa: E402
 from django.urls import NoReverseMatch, reverse  # noqa: E402
@@ -35,8 +31,6 @@ from bench.engine import population  # noqa: E402
 
 WARM, ROUNDS, FUNNELS, RECOMPILED = 2, 12, 40, 3
 AGENT = "agent-7"
-REFERENCED = re.compile(r'(?:src|href)="(/static/[^"#]+)')
-IMPORTED = re.compile(r"url\([\"']?([^\"')]+\.woff2)")
 
 
 def main() -> None:
@@ -51,13 +45,10 @@ def main() -> None:
     browser = Client()
     browser.force_login(admin)
     with override_settings(ALLOWED_HOSTS=["*"]):
-        size, files = first_load(browser)
         found = {
             "pages": [page(browser, name, url) for name, url in urls()],
             "funnel": funnel(browser, agent),
             "recompiled": recompiled(environment),
-            "first_load": size,
-            "files": files,
         }
     sys.stdout.write(json.dumps(found))
 
@@ -72,6 +63,7 @@ def urls() -> Iterator[tuple[str, str]]:
             continue
         yield name, url
     yield "agent", reverse("agent", args=[AGENT])
+    yield "publish, reviewed already", f"{reverse('publish')}?now"
     yield "the blast radius of the review", reverse("publish-blast")
     why = f"agent={AGENT}&channel=telegram&group=-100000&sender=id:7&tool=exec&at=draft"
     yield "explorer, why", f"{reverse('explorer')}?{why}"
@@ -120,25 +112,6 @@ def _timed(call: Callable[[], object], rounds: int) -> Iterator[float]:
         started = time.perf_counter()
         call()
         yield time.perf_counter() - started
-
-
-def first_load(browser: Client) -> tuple[int, int]:
-    """Add up what a browser fetches for the start page: it, its files, and the fonts that these name."""
-    answer = browser.get("/")
-    answer = browser.get(answer.headers["Location"]) if answer.status_code == 302 else answer
-    paths = dict.fromkeys(REFERENCED.findall(answer.content.decode()))
-    sizes = [len(gzip.compress(answer.content))]
-    for path in paths:
-        content = _static(path)
-        sizes.append(len(gzip.compress(content)))
-        if path.endswith(".css"):
-            sizes += [len(_static(font, beside=path)) for font in set(IMPORTED.findall(content.decode()))]
-    return sum(sizes), len(sizes)
-
-
-def _static(path: str, *, beside: str = "") -> bytes:
-    url = urljoin(beside, path)
-    return (settings.STATIC_ROOT / url.removeprefix(settings.STATIC_URL)).read_bytes()
 
 
 if __name__ == "__main__":

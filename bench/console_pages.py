@@ -11,7 +11,7 @@ from typing import Any
 from bench._installation import installation
 from bench.figures import Figure, percentile, shown
 
-PAGE_S, FUNNEL_S, QUERIES, FIRST_LOAD_BYTES = 0.150, 0.060, 25, 300_000
+PAGE_S, FUNNEL_S, QUERIES = 0.150, 0.060, 25
 SIZE = "1,000 agents, 10,000 groups, 100,000 sender rules, 500 tools"
 
 
@@ -36,12 +36,6 @@ def measure() -> Iterator[Figure]:
         most["queries"] <= QUERIES,
     )
     yield from _funnel(found)
-    yield Figure(
-        "first load of the start page, compressed",
-        f"{found['first_load'] / 1000:.0f} kB in {found['files']} files",
-        "≤ 300 kB",
-        found["first_load"] <= FIRST_LOAD_BYTES,
-    )
 
 
 def _time(page: dict[str, Any], what: str) -> Figure:
