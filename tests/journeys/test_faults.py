@@ -1,10 +1,11 @@
-"""Ten faults of a real document: why a tool is missing, found through the pages in at most four clicks, and mended."""
+"""Eleven faults of a real document and its plugins: why a tool is missing, found in at most four clicks, and mended."""
 
 import json
 import re
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
@@ -37,9 +38,19 @@ DOCUMENT = {
 def published(installation: Installation, tmp_path_factory: pytest.TempPathFactory) -> Installation:
     path: Path = tmp_path_factory.mktemp("faults") / "openclaw.json"
     path.write_text(json.dumps(DOCUMENT), encoding="utf-8")
+    _have_a_plugin_off(installation)
     installation.manage("policy", "import", str(path))
     installation.manage("policy", "publish", "-m", "with faults")
     return installation
+
+
+def _have_a_plugin_off(installation: Installation) -> None:
+    headers = {"Authorization": f"Bearer {installation.token('policy_read', 'policy_write')}"}
+    with httpx.Client(base_url=f"{installation.url}/api/v1/registry", headers=headers, timeout=60) as client:
+        client.post("/plugins", json={"key": "lamps", "name": "Lamps"}).raise_for_status()
+        lamp = {"name": "lamp_set", "description": "Sets a lamp."}
+        client.post("/tools", json={"definition": lamp, "plugin": "lamps"}).raise_for_status()
+        client.patch("/plugins/lamps", json={"version": 1, "is_enabled": False}).raise_for_status()
 
 
 class Search:
@@ -91,11 +102,12 @@ class Search:
         expect(self.page.locator("#trace .verdict.deny")).to_have_count(0)
 
 
-def test_ten_faults_are_found_in_four_clicks_and_three_are_mended(published: Installation, sign_in: Any) -> None:
+def test_eleven_faults_are_found_in_four_clicks_and_four_are_mended(published: Installation, sign_in: Any) -> None:
     admin = sign_in("admin")
     _faults_of_agents(admin)
     _faults_of_situations(admin)
     _a_fault_of_a_group(admin)
+    _a_plugin_that_is_off(admin)
     page = admin.open("/publish/")
     expect(page.locator("main")).to_contain_text("denied")
 
@@ -150,3 +162,15 @@ def _a_fault_of_a_group(admin: Visitor) -> None:
     search.click(search.page.locator("#cell").get_by_role("link", name=re.compile("Group")))
     search.finds("channels.telegram.groups.-100.tools.deny process")
     search.mends("channels.telegram.groups.-100.tools.deny")
+
+
+def _a_plugin_that_is_off(admin: Visitor) -> None:
+    search = Search(admin)
+    search.menu("Plugins")
+    search.click(search.page.locator("main").get_by_role("link", name="Lamps"))
+    page = search.page
+    expect(page.locator("main")).to_contain_text("lamp_set")
+    expect(page.locator("main")).to_contain_text("the next publication leaves them out")
+    assert search.clicks <= MOST_CLICKS
+    page.get_by_role("button", name="Switch on").click()
+    expect(page.get_by_role("link", name="Switch off…")).to_be_visible()
