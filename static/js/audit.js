@@ -47,7 +47,7 @@
   document.addEventListener("keydown", event => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if ((event.key === "ArrowDown" || event.key === "ArrowUp") && event.target.closest("#calls")) { event.preventDefault(); move(event.key === "ArrowDown" ? 1 : -1, true); }
-    if (event.key === "Escape" && !drawer.hidden && !find("dialog[open]") && !event.target.closest("input, select")) close();
+    if (event.key === "Escape" && !event.defaultPrevented && !drawer.hidden && !find("dialog[open]") && !event.target.closest("input, select")) close();
   });
   document.addEventListener("htmx:after:swap", event => {
     const target = event.detail?.ctx?.target;

@@ -50,7 +50,7 @@
   document.addEventListener("keydown", event => {
     if (event.key === "Escape") {
       const open = findAll("[data-show][aria-expanded=true]").find(button => find(button.dataset.show)?.contains(document.activeElement));
-      if (open) { toggle(open, false); open.focus(); }
+      if (open) { toggle(open, false); open.focus(); event.preventDefault(); } // one key closes one thing
       if (find("#nav.open")) { nav(false); navOpener?.focus(); }
     }
     if ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === "k" && find("#palette")) {

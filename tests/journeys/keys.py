@@ -68,7 +68,7 @@ class Keys:
         """Press Tab through a page; gives what is wrong."""
         count = page.evaluate(STOPS)
         met: list[dict[str, Any]] = []
-        for _ in range(min(MOST, count + 12)):
+        for _ in range(min(MOST, 2 * count + 12)):  # a date takes several
             page.keyboard.press("Tab")
             focus = page.evaluate(FOCUS)
             if focus is None or (met and focus["at"] == met[0]["at"] and len(met) > 1):

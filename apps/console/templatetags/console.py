@@ -297,9 +297,9 @@ def verdict(kind: str, text: str = "") -> dict[str, str]:
 
 
 @register.inclusion_tag("components/_blank.html")
-def blank(icon_name: str, title: str, text: str = "") -> dict[str, str]:
-    """Draw an empty state: icon, title, one sentence."""
-    return {"icon_name": icon_name, "title": title, "text": text}
+def blank(icon_name: str, title: str, text: str = "", level: int = 3) -> dict[str, Any]:
+    """Draw an empty state: icon, title, one sentence. `level` is that of its heading, 2 right below the page's own."""
+    return {"icon_name": icon_name, "title": title, "text": text, "level": level}
 
 
 @register.inclusion_tag("components/_field.html")
