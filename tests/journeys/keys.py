@@ -104,6 +104,17 @@ class Keys:
                 wrong.append(f"Escape does not close the menu and go back to button {number}")
         return wrong
 
+    def drawer(self, page: Page) -> list[str]:
+        """Open a call beside the list of calls, and close it."""
+        link = page.locator("#calls .call-link").first
+        link.focus()
+        page.keyboard.press("Enter")
+        page.locator("#drawer").wait_for(state="visible")
+        page.keyboard.press("Escape")
+        if page.locator("#drawer").is_visible() or not link.evaluate("one => one === document.activeElement"):
+            return ["Escape does not close the call and go back to its row"]
+        return []
+
     def panels(self, page: Page) -> list[str]:
         """Open and close what a button opens."""
         wrong = []

@@ -13,6 +13,7 @@ from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Browser, Page
 
 from tests.console.conftest import ask, called  # noqa: F401 - fixtures
+from tests.journeys.conftest import AXE_OPTIONS
 from tests.journeys.keys import Keys
 from tests.journeys.pictures import LOOKS, WIDE, Look, Pictures
 from tests.journeys.served import Served, fill, pages_of, serving, session_of
@@ -25,7 +26,6 @@ MAIN = (
     "overview", "approvals", "agent", "group", "explorer-compare", "explorer-matrix", "publish", "audit-drawer", "tool",
     "account_login",
 )  # fmt: skip
-RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -91,7 +91,7 @@ def settle(page: Page) -> None:
 
 def axe(page: Page, *rules: str) -> list[str]:
     """Run axe; given rules, only those."""
-    wanted = {"type": "rule", "values": rules} if rules else {"type": "tag", "values": RULES}
+    wanted = {"type": "rule", "values": rules} if rules else {"type": "tag", "values": AXE_OPTIONS["runOnly"]}
     found = page.evaluate("wanted => axe.run({runOnly: wanted, resultTypes: ['violations']})", wanted)["violations"]
     return [f"{rule['id']}: {json.dumps([node['target'] for node in rule['nodes'][:4]])}" for rule in found]
 
@@ -141,6 +141,7 @@ def press_keys(walk: Walk, names: list[str]) -> None:
         if not walk.served.is_for_anybody(name):
             walk.found(*keys.skip(page))
     walk.found(*keys.menu(walk.open("overview")))
+    walk.found(*keys.drawer(walk.open("audit")))
     assert keys.tried >= {"#palette", "#account-menu"}
 
 
