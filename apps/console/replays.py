@@ -1,15 +1,17 @@
 """What the pages show of a replay: how far it is, figures, groups of calls with what decides them."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 from uuid import UUID
 
 from django.utils import timezone
 from django.utils.functional import Promise
+from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 
 from apps.accounts.access import Permission, may
+from apps.audit.selectors import calls_by_id
 from apps.console.calls import layer_number
 from apps.console.gate import ConsoleRequest
 from apps.console.layers import layer_name
@@ -20,6 +22,11 @@ from apps.policies.replays.proofs import replay_proof
 from apps.policies.selectors import draft_snapshot, live_publication
 
 SHOWN_GROUPS: Final = 12
+SHOWN_COMMANDS: Final = 3
+COMMAND_LETTERS: Final = 200
+RUNNING: Final = frozenset({"exec"})
+"""Tools whose calls say little without their command."""
+
 DEFAULT_DAYS: Final = 7
 
 REASONS: Final[Mapping[str, Promise]] = {
@@ -61,7 +68,11 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class ReplayGroup:
-    """Calls of one agent and tool that change alike, and the way to a few of them."""
+    """Calls of one agent and tool that change alike, and the way to a few of them.
+
+    Attributes:
+        commands: what those few ran, masked as the ledger keeps it, each once.
+    """
 
     agent: str
     tool: str
@@ -70,6 +81,7 @@ class ReplayGroup:
     why: Promise | str
     count: int
     calls: tuple[tuple[UUID, str], ...]
+    commands: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +96,7 @@ class ShownReplay:
     dialect: str
     shows_all: bool = False
     names_calls: bool = True
+    commands: Mapping[UUID, str] = field(default_factory=dict)
 
     def count(self, change: str) -> int:
         counts: dict[str, int] = self.replay.tally.get("counts", {})
@@ -151,7 +164,12 @@ class ShownReplay:
                     why=REASONS.get(group["reason"], group["reason"]),
                     count=group["count"],
                     calls=calls,
+                    commands=self._commands(call for call, _name in calls),
                 )
+
+    def _commands(self, calls: Iterable[UUID]) -> tuple[str, ...]:
+        found = dict.fromkeys(self.commands[call] for call in calls if call in self.commands)
+        return tuple(found)[:SHOWN_COMMANDS]
 
     def _side(self, answer: dict[str, str] | None) -> Side | None:
         if answer is None:
@@ -159,6 +177,25 @@ class ShownReplay:
         key = answer["layer"]
         name = str(DECIDERS.get(key) or layer_name(key)) if key else ""
         return Side(KINDS[answer["verdict"]], layer_number(key, self.dialect), name, answer["rule"])
+
+
+def replay_shown(request: ConsoleRequest, replay: Any, dialect: str, *, shows_all: bool = False) -> ShownReplay:
+    """A replay with the commands of its groups, for who may read the ledger that keeps them."""
+    shown = ShownReplay(replay, dialect, shows_all)
+    if not may(request.user, Permission.AUDIT_READ):
+        return shown
+    wanted = [call for group in (*shown.flips, *shown.unknowns) if group.tool in RUNNING for call, _name in group.calls]
+    return replace(shown, commands=_commands_of(wanted)) if wanted else shown
+
+
+def _commands_of(calls: Iterable[UUID]) -> dict[UUID, str]:
+    """Read what calls ran; a record whose content is gone by retention has no command any more."""
+    found = {}
+    for call_id, record in calls_by_id(calls).items():
+        command = record.params.get("command") if isinstance(record.params, dict) else None
+        if isinstance(command, str) and command:
+            found[call_id] = Truncator(command).chars(COMMAND_LETTERS)
+    return found
 
 
 def replay_panel(request: ConsoleRequest) -> dict[str, Any]:
@@ -173,7 +210,7 @@ def replay_panel(request: ConsoleRequest) -> dict[str, Any]:
     live_digest = live.snapshot_id if live else ""
     is_stale = found is not None and (found.draft_digest, found.live_digest) != (digest, live_digest)
     return {
-        "shown": None if found is None else ShownReplay(found, environment.dialect),
+        "shown": None if found is None else replay_shown(request, found, environment.dialect),
         "is_stale": is_stale,
         "is_first": live is None,
         "days_choices": DAYS,

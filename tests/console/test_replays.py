@@ -210,3 +210,20 @@ def test_the_pages_ask_few_questions(
         browser.get(path)
         with django_assert_max_num_queries(14):
             browser.get(path)
+
+
+def test_groups_of_commands_say_what_the_calls_they_name_ran_masked(
+    client_of: ClientOf, auditor: Any, called: Any
+) -> None:
+    live = live_snapshot(called)
+    assert live is not None
+    for command in ("git status", "curl -H 'Authorization: Bearer sk-ant-REDACTED' x"):
+        call_record_write(live, "exec", params={"command": command})
+    _deny(called, "read", "exec")
+    replay = start(client_of(auditor))
+    count(replay)
+
+    text = client_of(auditor).get(f"/replays/{replay.shown_id}/").content.decode()
+
+    assert '<code class="cmd-1 replay-cmd">curl -H' in text
+    assert "canary0123456789" not in text

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from apps.accounts.access import Permission, may
 from apps.console.gate import ConsoleRequest, gate
-from apps.console.replays import ShownReplay, replay_panel, review_proof
+from apps.console.replays import ShownReplay, replay_panel, replay_shown, review_proof
 from apps.console.views.start import has_begun
 from apps.firewall.engine.snapshot import SnapshotError
 from apps.policies.errors import ReplayInvalidError, ReplayStateError
@@ -87,7 +87,7 @@ def check(request: ConsoleRequest) -> HttpResponse:
 def replay(request: ConsoleRequest, replay_id: UUID) -> HttpResponse:
     """One replay with all its groups; a fragment while it is watched."""
     found = replay_access(request.user, replay_id)
-    context = {"shown": ShownReplay(found, found.environment.dialect, shows_all=True)}
+    context = {"shown": replay_shown(request, found, found.environment.dialect, shows_all=True)}
     return render(request, f"console/replays/{'_replay' if request.htmx else 'replay'}.html", context)
 
 
@@ -102,7 +102,7 @@ def cancel(request: ConsoleRequest, replay_id: UUID) -> HttpResponse:
         found.refresh_from_db()
     if not request.htmx:
         return redirect("replay", found.pk)
-    context = {"shown": ShownReplay(found, found.environment.dialect, shows_all=True)}
+    context = {"shown": replay_shown(request, found, found.environment.dialect, shows_all=True)}
     return render(request, "console/replays/_replay.html", context)
 
 
