@@ -4,20 +4,27 @@ import ast
 import json
 import re
 import shlex
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import call_command
+import yaml
+from django.core.management import call_command, get_commands, load_command_class
+from django.urls import resolve
 
 from apps.api.errors import STATUS_OF_CODE
+from apps.gateway.runtime_api.app import ROUTES
 from tests.gateway.conftest import holder, server  # noqa: F401 - fixtures
 
 ROOT = Path(__file__).resolve().parent.parent
 GUIDES = [ROOT / "docs" / f"{name}-guide.md" for name in ("admin", "operator", "auditor", "integrator")]
 TROUBLE = ROOT / "docs" / "troubleshooting.md"
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+BLOCK = re.compile(r"^ *```(\w+)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
+ASKED = re.compile(r"\A([A-Z]+) (/\S+)\n")
+MANAGE = re.compile(r"manage\.py (.+?)(?:\s+#.*)?$", re.MULTILINE)
 ROW = re.compile(r"^\| `([a-z_]+)` \| [^|]+ \| [^|]+ \|$", re.MULTILINE)
 LANGUAGES = {"bash", "json", "python"}
 
@@ -55,10 +62,39 @@ def test_every_block_is_of_a_language_that_is_tried() -> None:
     assert {word for page in [*GUIDES, TROUBLE] for word, _ in BLOCK.findall(page.read_text())} <= LANGUAGES
 
 
-@pytest.mark.parametrize("page", [*GUIDES, TROUBLE], ids=lambda page: page.stem)
-def test_its_json_is_json(page: Path) -> None:
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_its_json_is_json_and_goes_to_a_path_that_exists(page: Path) -> None:
     for block in blocks("json", page):
-        assert json.loads(block)
+        asked = ASKED.match(block)
+        assert json.loads(block[asked.end() :] if asked else block)
+        assert asked is None or _answers(asked[1], asked[2]), block
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_its_other_settings_are_written_as_their_programs_read_them(page: Path) -> None:
+    for block in blocks("toml", page):
+        assert tomllib.loads(block)
+    for block in blocks("yaml", page):
+        assert yaml.safe_load(block)
+    for block in blocks("python", page):
+        assert ast.parse(block)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_its_commands_take_what_is_written_there(page: Path) -> None:
+    for block in [*blocks("sh", page), *blocks("bash", page)]:
+        for line in MANAGE.findall(block):
+            name, *words = shlex.split(line)
+            command = load_command_class(get_commands()[name], name)
+            assert command.create_parser("manage.py", name).parse_args(words), line
+
+
+def _answers(method: str, path: str) -> bool:
+    """Say whether a door of programs or agents has such a path and method."""
+    if any(route.pattern.fullmatch(path) and method in route.methods for route in ROUTES):
+        return True
+    view: Any = resolve(path).func
+    return method in getattr(view.view_class, "permissions", {})
 
 
 def test_the_commands_run(environment: Any, monkeypatch: pytest.MonkeyPatch) -> None:
