@@ -10,6 +10,7 @@
 -- account.0008_emailaddress_unique_primary_email_fixup 794bf875bdbef9c4
 -- account.0009_emailaddress_unique_primary_email 79762cfa7b1e1d7c
 -- accounts.0002_single_keys d5f9c18c9292eb08
+-- accounts.0003_skipped_steps 7ab797dbe52f94c2
 -- pghistory.0001_initial 962e93fac9c07ea8
 -- pghistory.0002_aggregateevent 87d6dab2224912fe
 -- pghistory.0003_auto_20201023_1636 e504b9fff19d5726
@@ -178,6 +179,10 @@ CREATE UNIQUE INDEX "unique_primary_email" ON "account_emailaddress" ("user_id",
 ALTER TABLE "accounts_user" ADD COLUMN "single_keys" boolean DEFAULT true NOT NULL
 -- ;
 ALTER TABLE "accounts_user" ALTER COLUMN "single_keys" DROP DEFAULT
+-- ;
+ALTER TABLE "accounts_user" ADD COLUMN "skipped_steps" varchar(32)[] DEFAULT '{}' NOT NULL
+-- ;
+ALTER TABLE "accounts_user" ALTER COLUMN "skipped_steps" DROP DEFAULT
 -- ;
 CREATE TABLE "pghistory_context" ("id" uuid NOT NULL PRIMARY KEY, "created_at" timestamp with time zone NOT NULL, "updated_at" timestamp with time zone NOT NULL, "metadata" jsonb NOT NULL)
 -- ;
@@ -2084,7 +2089,7 @@ ALTER TABLE "approvals_answerrule" ADD COLUMN "teams" varchar(64)[] DEFAULT '{}'
 -- ;
 ALTER TABLE "approvals_answerrule" ALTER COLUMN "teams" DROP DEFAULT
 -- ;
-ALTER TABLE "approvals_answerrule" ADD COLUMN "updated_at" timestamp with time zone DEFAULT '2026-11-24 22:57:07.499969+00:00'::timestamptz NOT NULL
+ALTER TABLE "approvals_answerrule" ADD COLUMN "updated_at" timestamp with time zone DEFAULT '2026-11-24 23:03:18.581637+00:00'::timestamptz NOT NULL
 -- ;
 ALTER TABLE "approvals_answerrule" ALTER COLUMN "updated_at" DROP DEFAULT
 -- ;
@@ -2302,7 +2307,7 @@ CREATE INDEX "audit_export_requested_by_id_b1eb06ef" ON "audit_export" ("request
 -- ;
 CREATE INDEX "audit_export_state" ON "audit_export" ("state", "expires_at")
 -- ;
-ALTER TABLE "audit_export" ADD COLUMN "touched_at" timestamp with time zone DEFAULT '2026-11-24 22:57:09.521577+00:00'::timestamptz NOT NULL
+ALTER TABLE "audit_export" ADD COLUMN "touched_at" timestamp with time zone DEFAULT '2026-11-24 23:03:20.565393+00:00'::timestamptz NOT NULL
 -- ;
 ALTER TABLE "audit_export" ALTER COLUMN "touched_at" DROP DEFAULT
 -- ;

@@ -59,6 +59,7 @@ class User(AbstractBaseUser):
     language = models.CharField(_("language"), max_length=10, blank=True)
     theme = models.CharField(_("theme"), max_length=8, choices=Theme.choices, default=Theme.SYSTEM)
     single_keys = models.BooleanField(default=True)
+    skipped_steps = ArrayField(models.CharField(max_length=32), default=list, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
 

@@ -59,7 +59,7 @@ def test_one_action_removes_it_and_a_second_one_finds_nothing(client_of: ClientO
     assert not agents(loaded).exists()
     again = browser.post("/demo/remove/", follow=True).content.decode()
     assert "Nothing of the demo was left to remove." in again
-    assert "No demo data here" in again
+    assert "No demo data here." in again
 
 
 def test_what_others_made_is_no_part_of_it(client_of: ClientOf, admin: Any, loaded: Any) -> None:

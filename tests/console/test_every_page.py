@@ -35,7 +35,6 @@ ELSEWHERE = re.compile(r"^(https?:)?//")
 STATUS = {
     "account_logout": 302,
     "set_language": 302,
-    "start": 302,
     "record-page": 302,
     "audit-new": 204,
     "publish-review": 302,
@@ -79,7 +78,10 @@ OF_OTHER_MOMENTS = {
     "snapshot-accept": "console/test_snapshots_by_two.py",
     "snapshot-rollback": "console/test_snapshots.py",
     "start-demo": "console/test_start.py",
+    "start-connect": "console/test_first_steps.py",
     "start-empty": "console/test_start.py",
+    "start-release": "console/test_first_steps.py",
+    "start-skip": "console/test_first_steps.py",
     "user-session-close": "console/test_users.py",
 }
 

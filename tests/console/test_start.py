@@ -1,4 +1,4 @@
-"""The start page: three ways to begin, shown while there is neither a draft nor anything live."""
+"""How a policy begins: three ways, offered while there is neither a draft nor anything live."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,7 +19,7 @@ def test_the_first_page_leads_to_it_until_something_has_begun(
     assert client_of(admin).get("/").headers["location"] == "/start/"
     draft_start(environment, by=admin)
     assert client_of(admin).get("/").status_code == 200
-    assert client_of(admin).get("/start/").headers["location"] == "/"
+    assert 'action="/start/demo/"' not in client_of(admin).get("/start/?step=policy").content.decode()
 
 
 def test_it_works_before_there_is_an_environment(client_of: ClientOf, admin: Any) -> None:
@@ -64,7 +64,7 @@ def test_who_may_not_change_policies_sees_why_they_wait(
     client_of: ClientOf, environment: Any, name: str, request: pytest.FixtureRequest
 ) -> None:
     browser = client_of(request.getfixturevalue(name))
-    page = browser.get("/start/").content.decode()
+    page = browser.get("/start/?step=policy").content.decode()
     assert "An administrator has to begin." in page
     assert 'action="/start/demo/"' not in page
     assert browser.post("/start/demo/").status_code == 403

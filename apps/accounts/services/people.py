@@ -137,6 +137,16 @@ def user_invite(*, role: str, by: User, at: datetime, display_name: str = "") ->
     return invitation, secret
 
 
+@transaction.atomic
+def step_skip(user: User, step: str, *, is_skipped: bool = True) -> User:
+    """Put one of the first steps aside for a person, or take it up again; doing it twice changes nothing."""
+    user = _locked(user)
+    others = [each for each in user.skipped_steps if each != step]
+    user.skipped_steps = [*others, step] if is_skipped else others
+    user.save(update_fields=["skipped_steps"])
+    return user
+
+
 def _check_role(role: str) -> None:
     if role and role not in Role.values:
         raise UserInvalidError(

@@ -21,6 +21,7 @@ from apps.audit.integrity import integrity_alarms
 from apps.audit.pictures import Histogram, entry_histogram
 from apps.console.calls import layer_number
 from apps.console.charts import calls_chart
+from apps.console.first_steps import steps_left
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.gateways import TRAFFIC_OF, health
 from apps.console.sparks import spark_of
@@ -80,6 +81,7 @@ def overview(request: ConsoleRequest) -> HttpResponse:
             "history": list(publications(environment)[:HISTORY]),
             "pending": list(approvals_pending(environment).filter(expires_at__gt=timezone.now())[:PENDING]),
             "alarms": alarms_standing(environment),
+            "first_steps": steps_left(request),
             "has_demo": demo_is_here(environment),
             "may_publish": may(request.user, Permission.PUBLISH),
             "may_make_tokens": may(request.user, Permission.TOKENS_MANAGE),

@@ -10,10 +10,11 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from apps.accounts.access import Permission, may
+from apps.accounts.access import Permission
 from apps.console.diagnostics import groups_of
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.release_forms import FILE_LIMIT_BYTES, TEXT_LIMIT, ImportForm
+from apps.console.views.first_steps import steps_page
 from apps.policies.document.reading import LIMIT_JSON5_BYTES
 from apps.policies.errors import DocumentInvalidError, DraftNotEmptyError
 from apps.policies.selectors import draft_change_count, global_policy, live_publication
@@ -46,10 +47,8 @@ def has_begun(request: ConsoleRequest) -> bool:
 @require_safe
 @gate(Permission.POLICY_READ)
 def start(request: ConsoleRequest) -> HttpResponse:
-    if has_begun(request):
-        return redirect("overview")
-    context = {"may_write": may(request.user, Permission.POLICY_WRITE), "form": ImportForm(auto_id="start_%s")}
-    return render(request, "console/start/start.html", context)
+    """The first steps: where they stand, and the one that is next."""
+    return steps_page(request, wanted=request.GET.get("step", ""))
 
 
 @require_POST
