@@ -56,13 +56,17 @@ class DemoRecords:
 
 def demo_records(environment: Environment, *, lock: bool = False) -> DemoRecords:
     """Find them. Who is about to delete them holds the draft, and locks them."""
-    alive = {model: _alive(model, environment, lock=lock) for model in WATCHED}
-    goes = {model: _untouched(model, ids) for model, ids in alive.items()}
+    alive: Found = {}
+    goes: Found = {}
+    for model in WATCHED:
+        if lock and model in CATALOGUE.values():  # the lock of the draft holds the others
+            list(model._default_manager.select_for_update().filter(environment=environment).values_list("pk"))
+        alive[model], goes[model] = _read(model, environment)
     held = _keep_holders(goes)
     stays = [
         DemoStay(KIND_OF[model], str(record), "holds" if record.pk in held.get(model, ()) else "changed")
         for model in WATCHED
-        for record in model._default_manager.filter(pk__in=alive[model] - goes[model])
+        for record in _records(model, alive[model] - goes[model])
     ]
     loaded = _loaded(Agent, environment).values_list("key", flat=True)
     return DemoRecords(goes, tuple(stays), frozenset(loaded))
@@ -78,17 +82,21 @@ def _loaded(model: type[Model], environment: Environment) -> Any:
     return event_model(model).objects.filter(environment=environment, **{f"pgh_context__metadata__{MARK}": True})
 
 
-def _alive(model: type[Model], environment: Environment, *, lock: bool) -> set[UUID]:
-    records = model._default_manager.filter(pk__in=_loaded(model, environment).values("pgh_obj_id"))
-    return set((records.select_for_update() if lock else records).values_list("pk", flat=True))
+def _records(model: type[Model], ids: set[UUID]) -> Any:
+    return model._default_manager.filter(pk__in=ids) if ids else ()
 
 
-def _untouched(model: type[Model], ids: set[UUID]) -> set[UUID]:
-    """Those whose last write is the demo's own."""
-    log = event_model(model).objects.filter(pgh_obj_id__in=ids)
+def _read(model: type[Model], environment: Environment) -> tuple[set[UUID], set[UUID]]:
+    """Read the last write to each record that the demo brought.
+
+    Returns:
+        Those that are still there, and of these the ones whose last write is the demo's own.
+    """
+    log = event_model(model).objects.filter(pgh_obj_id__in=_loaded(model, environment).values("pgh_obj_id"))
     last = log.order_by("pgh_obj_id", "-pgh_id").distinct("pgh_obj_id")
-    writes = last.values_list("pgh_obj_id", f"pgh_context__metadata__{MARK}")
-    return {record for record, is_ours in writes if is_ours is True}
+    writes = last.values_list("pgh_obj_id", "pgh_label", f"pgh_context__metadata__{MARK}")
+    alive = {record: is_ours is True for record, label, is_ours in writes if label != "delete"}
+    return set(alive), {record for record, is_ours in alive.items() if is_ours}
 
 
 def _keep_holders(goes: Found) -> Found:
@@ -99,6 +107,8 @@ def _keep_holders(goes: Found) -> Found:
     """
     held: Found = {}
     for model, field, parent in _ties():
+        if not goes[parent]:
+            continue
         staying = model._default_manager.filter(**{f"{field}__in": goes[parent]}).exclude(pk__in=goes.get(model, ()))
         kept = set(staying.values_list(field, flat=True))
         goes[parent] -= kept
