@@ -79,7 +79,7 @@ class ShadowDetail(APIView):
     )
     def delete(self, request: Request, shadow_id: UUID) -> Response:
         principal = principal_of(request)
-        shadow_delete(shadow_access(principal, shadow_id), by=principal)
+        shadow_delete(shadow_access(principal, shadow_id, write=True), by=principal)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -94,7 +94,7 @@ class ShadowStop(APIView):
     )
     def post(self, request: Request, shadow_id: UUID) -> Response:
         principal = principal_of(request)
-        found = shadow_stop(shadow_access(principal, shadow_id), by=principal, at=timezone.now())
+        found = shadow_stop(shadow_access(principal, shadow_id, write=True), by=principal, at=timezone.now())
         return _detail(request, found)
 
 
@@ -114,7 +114,7 @@ class ShadowDraft(APIView):
     )
     def post(self, request: Request, shadow_id: UUID) -> Response:
         principal = principal_of(request)
-        found = shadow_access(principal, shadow_id)
+        found = shadow_access(principal, shadow_id, write=True)
         shadow_draft(found, by=principal)
         return _detail(request, found)
 

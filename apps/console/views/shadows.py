@@ -78,7 +78,7 @@ def shadow(request: ConsoleRequest, shadow_id: UUID) -> HttpResponse:
 @gate(Permission.POLICY_WRITE)
 def stop(request: ConsoleRequest, shadow_id: UUID) -> HttpResponse:
     """Watch it no longer; what was counted stays."""
-    found = shadow_access(request.user, shadow_id)
+    found = shadow_access(request.user, shadow_id, write=True)
     try:
         shadow_stop(found, by=request.user, at=timezone.now())
     except ShadowStateError as error:
@@ -91,7 +91,7 @@ def stop(request: ConsoleRequest, shadow_id: UUID) -> HttpResponse:
 @gate(Permission.POLICY_WRITE)
 def draft(request: ConsoleRequest, shadow_id: UUID) -> HttpResponse:
     """Put the change into the draft."""
-    found = shadow_access(request.user, shadow_id)
+    found = shadow_access(request.user, shadow_id, write=True)
     try:
         shadow_draft(found, by=request.user)
     except PolicyError as error:
@@ -104,7 +104,7 @@ def draft(request: ConsoleRequest, shadow_id: UUID) -> HttpResponse:
 @gate(Permission.POLICY_WRITE)
 def remove(request: ConsoleRequest, shadow_id: UUID) -> HttpResponse:
     """Take it away with what it counted."""
-    shadow_delete(shadow_access(request.user, shadow_id), by=request.user)
+    shadow_delete(shadow_access(request.user, shadow_id, write=True), by=request.user)
     messages.success(request, _("Removed."))
     return redirect("shadows")
 

@@ -118,14 +118,14 @@ def shadow_delete(shadow: ShadowRule, *, by: By) -> None:
             shadow_tell(shadow, "delete", by=by)
 
 
-def shadow_access(by: Principal, shadow_id: UUID) -> ShadowRule:
-    """Give a shadow rule to who may read policy in its environment.
+def shadow_access(by: Principal, shadow_id: UUID, *, write: bool = False) -> ShadowRule:
+    """Give a shadow rule to who may read policy in its environment, or change it.
 
     Raises:
-        PermissionDeniedError: the principal may not read policy.
+        PermissionDeniedError: the principal may not read policy, or not change it.
         ShadowNotFoundError: there is none, or it is of an environment that is not the principal's.
     """
-    require(by, Permission.POLICY_READ)
+    require(by, Permission.POLICY_WRITE if write else Permission.POLICY_READ)
     shadow = ShadowRule.objects.select_related("environment").filter(pk=shadow_id).first()
     if shadow is None or not may_environment(by, shadow.environment.slug):
         raise ShadowNotFoundError(_("no such shadow rule"))
