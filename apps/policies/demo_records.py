@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Model
+from django.db.models import Model, TextField, Value
 
 from apps.policies.kinds import KINDS, event_model
 from apps.policies.models import DRAFT_MODELS, Agent
@@ -20,6 +20,7 @@ WATCHED: Final[tuple[type[Model], ...]] = (*DRAFT_MODELS, *CATALOGUE.values())
 """Every model that the demo fills, parents before children."""
 
 KIND_OF: Final = {model: kind for kind, model in {**KINDS, **CATALOGUE}.items()}
+MODELS: Final = {kind: model for model, kind in KIND_OF.items()}
 Found = dict[type[Model], set[UUID]]
 
 
@@ -56,12 +57,10 @@ class DemoRecords:
 
 def demo_records(environment: Environment, *, lock: bool = False) -> DemoRecords:
     """Find them. Who is about to delete them holds the draft, and locks them."""
-    alive: Found = {}
-    goes: Found = {}
-    for model in WATCHED:
-        if lock and model in CATALOGUE.values():  # the lock of the draft holds the others
+    if lock:  # the lock of the draft holds the others
+        for model in CATALOGUE.values():
             list(model._default_manager.select_for_update().filter(environment=environment).values_list("pk"))
-        alive[model], goes[model] = _read(model, environment)
+    alive, goes = _read(environment)
     held = _keep_holders(goes)
     stays = [
         DemoStay(KIND_OF[model], str(record), "holds" if record.pk in held.get(model, ()) else "changed")
@@ -86,17 +85,30 @@ def _records(model: type[Model], ids: set[UUID]) -> Any:
     return model._default_manager.filter(pk__in=ids) if ids else ()
 
 
-def _read(model: type[Model], environment: Environment) -> tuple[set[UUID], set[UUID]]:
-    """Read the last write to each record that the demo brought.
+def _read(environment: Environment) -> tuple[Found, Found]:
+    """Read the last write to each record that the demo brought, of all kinds at once.
 
     Returns:
-        Those that are still there, and of these the ones whose last write is the demo's own.
+        Those that are still there, and of these the ones whose last write is the demo's own; by model.
     """
+    alive: Found = {model: set() for model in WATCHED}
+    goes: Found = {model: set() for model in WATCHED}
+    first, *others = (_last_writes(model, environment) for model in WATCHED)
+    for kind, record, label, is_ours in first.union(*others, all=True):
+        if label != "delete":
+            alive[MODELS[kind]].add(record)
+            if is_ours is True:
+                goes[MODELS[kind]].add(record)
+    return alive, goes
+
+
+def _last_writes(model: type[Model], environment: Environment) -> Any:
     log = event_model(model).objects.filter(pgh_obj_id__in=_loaded(model, environment).values("pgh_obj_id"))
     last = log.order_by("pgh_obj_id", "-pgh_id").distinct("pgh_obj_id")
-    writes = last.values_list("pgh_obj_id", "pgh_label", f"pgh_context__metadata__{MARK}")
-    alive = {record: is_ours is True for record, label, is_ours in writes if label != "delete"}
-    return set(alive), {record for record, is_ours in alive.items() if is_ours}
+    brought = Value(KIND_OF[model], output_field=TextField())
+    return last.annotate(brought=brought).values_list(
+        "brought", "pgh_obj_id", "pgh_label", f"pgh_context__metadata__{MARK}"
+    )
 
 
 def _keep_holders(goes: Found) -> Found:
@@ -106,22 +118,32 @@ def _keep_holders(goes: Found) -> Found:
         What was taken out.
     """
     held: Found = {}
-    for model, field, parent in _ties():
-        if not goes[parent]:
-            continue
-        staying = model._default_manager.filter(**{f"{field}__in": goes[parent]}).exclude(pk__in=goes.get(model, ()))
-        kept = set(staying.values_list(field, flat=True))
-        goes[parent] -= kept
-        held.setdefault(parent, set()).update(kept)
+    ties = [(model, field, parent) for model, field, parent in _ties() if goes[parent]]
+    while ties:
+        first, *others = (_staying(goes, *tie) for tie in ties)
+        kept: Found = {}
+        for kind, record in first.union(*others):
+            kept.setdefault(MODELS[kind], set()).add(record)
+        if not kept:
+            break
+        for parent, records in kept.items():
+            goes[parent] -= records
+            held.setdefault(parent, set()).update(records)
+        ties = [tie for tie in ties if goes[tie[2]]]
     return held
 
 
+def _staying(goes: Found, model: type[Model], field: str, parent: type[Model]) -> Any:
+    """Ask which parents that go are held by a record that stays."""
+    staying = model._default_manager.order_by().filter(**{f"{field}__in": goes[parent]})
+    held = Value(KIND_OF[parent], output_field=TextField())
+    return staying.exclude(pk__in=goes.get(model, ())).annotate(held=held).values_list("held", f"{field}_id")
+
+
 def _ties() -> Iterator[tuple[type[Model], str, type[Model]]]:
-    """List which model holds on to which parent by which field; children first, inner groups before their channels."""
+    """List which model holds on to which parent by which field."""
     yield Hook, "plugin", Plugin
     yield DefinitionDrift, "tool", Tool
     for model in reversed(WATCHED):
         parents: list[tuple[str, Any]] = [(field.name, field.related_model) for field in model._meta.fields]
-        ties = [(name, parent) for name, parent in parents if parent in KIND_OF]
-        for name, parent in sorted(ties, key=lambda tie: tie[1] is not model):
-            yield model, name, parent
+        yield from ((model, name, parent) for name, parent in parents if parent in KIND_OF)

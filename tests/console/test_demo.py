@@ -94,3 +94,14 @@ def test_it_can_be_loaded_again(client_of: ClientOf, admin: Any, loaded: Any) ->
     client_of(admin).post("/demo/remove/")
     demo_import(loaded, by=admin)
     assert agents(loaded).count() >= 6
+
+
+def test_it_asks_few_questions(
+    client_of: ClientOf, admin: Any, loaded: Any, django_assert_max_num_queries: Callable[[int], Any]
+) -> None:
+    mine = agent_get(loaded, "main")
+    assert mine is not None
+    record_update(mine, {"deny": ["browser"]}, by=admin, expected_version=mine.version)
+    browser = client_of(admin)
+    with django_assert_max_num_queries(25):
+        page(browser)
