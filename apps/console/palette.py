@@ -24,7 +24,7 @@ from apps.console.gate import ConsoleRequest
 from apps.console.menu import AUDIT_TABS, SEARCH_TABS, Link, links_of, menu_of
 from apps.console.record_pages import PAGES, record_url
 from apps.firewall.identifiers import show_id
-from apps.policies.naming import records_named
+from apps.policies.naming import checks_named, records_named
 from apps.registry.naming import catalogue_named
 from apps.rows import rank_of_name
 
@@ -75,6 +75,11 @@ PART_WORDS: Final = {
     "tool": (gettext_lazy("Tool"), "tool", "tool"),
     "plugin": (gettext_lazy("Plugin"), "puzzle", "plugin"),
     "tool_group": (gettext_lazy("Tool group"), "folders", "tool-group"),
+}
+
+CHECK_WORDS: Final = {
+    "guardrail": (gettext_lazy("Guardrail"), "shield-check", "guardrail"),
+    "policy_test": (gettext_lazy("Policy test"), "test-pipe", "policy-test"),
 }
 
 
@@ -130,6 +135,9 @@ def _records(request: ConsoleRequest, text: str) -> Iterator[Option]:
         note = f"{kind} · {record.beside}" if record.beside else str(kind)
         url = record_url(record.kind, record.id)
         yield Option(f"palette-{record.id.hex}", record.name, icon, note, url, rank=record.rank)
+    for check in checks_named(request.environment, text):
+        kind, icon, url_name = CHECK_WORDS[check.kind]
+        yield Option(f"palette-{check.id.hex}", check.name, icon, str(kind), _url(url_name, check.id), rank=check.rank)
 
 
 def _catalogue(request: ConsoleRequest, text: str) -> Iterator[Option]:

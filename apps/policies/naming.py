@@ -1,4 +1,4 @@
-"""Records of the draft by a part of their name."""
+"""Records of the draft, and what stands beside it, by a part of their name."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -9,9 +9,12 @@ from django.db.models import CharField, F, QuerySet, Value
 from django.db.models.functions import Coalesce, Concat
 
 from apps.policies.kinds import KINDS
+from apps.policies.models import Guardrail, PolicyTest
 from apps.registry.models import Environment
 from apps.rows import named
 
+CHECKS: Final = {"guardrail": Guardrail, "policy_test": PolicyTest}
+"""What a draft is held against."""
 LIMIT: Final = 6
 KEY: Final = F("key")
 NOTHING: Final = Value("")
@@ -22,7 +25,7 @@ class NamedRecord:
     """One record whose name holds a text.
 
     Attributes:
-        kind: a key of `apps.policies.kinds.KINDS`.
+        kind: a key of `apps.policies.kinds.KINDS`, or of `CHECKS`.
         beside: what tells it from others of that name: a label, or whose it is.
         rank: where its name holds the text, as `apps.rows.rank_of_name` says.
     """
@@ -78,6 +81,20 @@ def records_named(
     first, *others = (_rows(environment, text, kind)[:limit] for kind in wanted)
     found = first.union(*others, all=True) if others else first
     return [NamedRecord(*row) for row in found]
+
+
+def checks_named(environment: Environment, text: str, *, limit: int = LIMIT) -> list[NamedRecord]:
+    """Find the guardrails and policy tests whose name holds a text, in one query; of each kind at most `limit`."""
+    if not text:
+        return []
+    first, *others = (
+        named(model._default_manager.filter(environment=environment), ("name",), text)
+        .annotate(of_kind=Value(kind, output_field=CharField()), beside=NOTHING)
+        .order_by("rank", "name")
+        .values_list("of_kind", "id", "name", "beside", "rank")[:limit]
+        for kind, model in CHECKS.items()
+    )
+    return [NamedRecord(*row) for row in first.union(*others, all=True)]
 
 
 def _rows(environment: Environment, text: str, kind: str) -> "QuerySet[Any, tuple[Any, ...]]":

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils.html import escape
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +13,7 @@ from apps.accounts.selectors import users_named
 from apps.console.palette import SHOWN
 from apps.firewall.identifiers import id_range, new_id, show_id
 from apps.policies.models import Agent, ChannelGroup
+from apps.policies.services import guardrail_create, policy_test_create
 from apps.registry.models import Environment
 from apps.rows import rank_of_name
 
@@ -60,6 +62,19 @@ def test_records_are_found_by_name_and_label(client_of: ClientOf, draft: Any, vi
     assert "openai" in found(browser, "open")
     agent = found(browser, "ops-runner")["ops-runner"]
     assert browser.get(agent.url).headers["Location"] == "/agents/ops-runner/"
+
+
+def test_guardrails_and_policy_tests_are_found(client_of: ClientOf, draft: Any, viewer: Any, admin: Any) -> None:
+    form = {"requires": "never", "tools": ["exec"], "agents": ["main"]}
+    rail = guardrail_create(draft, by=admin, name="nightly: nobody runs <b>exec</b>", form=form)
+    case = {"tool": "read", "verdict": "allowed", "context": {"agent_id": "main"}}
+    test = policy_test_create(draft, by=admin, name="nightly reads", **case)
+    browser = client_of(viewer)
+    options = found(browser, "nightly")
+    assert (options[rail.name].note, options[test.name].note) == ("Guardrail", "Policy test")
+    for record in (rail, test):
+        assert escape(record.name) in browser.get(options[record.name].url).content.decode()
+    assert "<b>exec" not in browser.get("/palette/", {"q": "nightly"}).content.decode()
 
 
 def test_tools_plugins_and_tool_groups_are_found(client_of: ClientOf, draft: Any, viewer: Any) -> None:
