@@ -67,7 +67,7 @@ def test_records_are_found_by_name_and_label(client_of: ClientOf, draft: Any, vi
 def test_guardrails_and_policy_tests_are_found(client_of: ClientOf, draft: Any, viewer: Any, admin: Any) -> None:
     form = {"requires": "never", "tools": ["exec"], "agents": ["main"]}
     rail = guardrail_create(draft, by=admin, name="nightly: nobody runs <b>exec</b>", form=form)
-    case = {"tool": "read", "verdict": "allowed", "context": {"agent_id": "main"}}
+    case: dict[str, Any] = {"tool": "read", "verdict": "allowed", "context": {"agent_id": "main"}}
     test = policy_test_create(draft, by=admin, name="nightly reads", **case)
     browser = client_of(viewer)
     options = found(browser, "nightly")
