@@ -23,13 +23,15 @@ from apps.firewall.engine.context import CallContext  # noqa: E402
 from apps.firewall.engine.decide import allowed_tools  # noqa: E402
 from apps.policies.compiler import compile_draft  # noqa: E402
 from apps.policies.models import Agent  # noqa: E402
-from apps.policies.services import record_update  # noqa: E402
+from apps.policies.services import guardrail_create, policy_test_create, record_update  # noqa: E402
 from apps.policies.services.publishing import publish  # noqa: E402
 from apps.registry.services import environment_default  # noqa: E402
 from bench._compile_rows import TOOLS, store  # noqa: E402
 from bench.engine import population  # noqa: E402
+from bench.guardrails import FORMS  # noqa: E402
 
 WARM, ROUNDS, FUNNELS, RECOMPILED = 2, 12, 40, 3
+TESTS = 50
 AGENT = "agent-7"
 
 
@@ -42,6 +44,7 @@ def main() -> None:
     agent = Agent.objects.get(environment=environment, key=AGENT)
     admin = User.objects.create(username="bench", role="admin")
     record_update(agent, {"deny": ["exec"]}, by=admin, expected_version=agent.version)
+    checks(environment, admin)
     browser = Client()
     browser.force_login(admin)
     with override_settings(ALLOWED_HOSTS=["*"]):
@@ -51,6 +54,17 @@ def main() -> None:
             "recompiled": recompiled(environment),
         }
     sys.stdout.write(json.dumps(found))
+
+
+def checks(environment: Any, admin: User) -> None:
+    """Hold the draft to guardrails and policy tests."""
+    for number, form in enumerate(FORMS):
+        guardrail_create(environment, by=admin, name=f"guardrail {number}", form=form.to_json())
+    for number in range(TESTS):
+        context = {"agent_id": f"agent-{number}"}
+        policy_test_create(
+            environment, by=admin, name=f"case {number}", tool="read", context=context, verdict="allowed"
+        )
 
 
 def urls() -> Iterator[tuple[str, str]]:

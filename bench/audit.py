@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from bench._installation import ROOT, Installation, installation
+from bench.console_pages import figures_of, rendered
 from bench.figures import Figure, percentile, shown
 
 ENTRIES = int(os.environ.get("AUDIT_BENCH_ENTRIES", "5000000"))
@@ -35,6 +36,7 @@ def measure() -> Iterator[Figure]:
         yield from _planned(_part(place, "plans"))
         yield from _taken(_part(place, "export"))
         yield from _verified(_part(place, "verify"))
+        yield from figures_of(rendered(place)["pages"], ENTRIES)
 
 
 def _part(place: Installation, name: str) -> Any:
