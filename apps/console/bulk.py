@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from django import forms
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 SHOWN: Final = 20
 ROWS_SHOWN: Final = 1000
+BOXES_SHOWN: Final = 100
 INHERIT: Final = ("", _("Inherit"))
 ACTIONS: Final = (
     ("add", _("Add a name to a list")),
@@ -48,11 +50,12 @@ class BulkForm(ConsoleForm):
     entry = forms.CharField(label=_("Tool, group or plugin"), max_length=512, required=False)
     profile = forms.ChoiceField(label=_("Profile"), required=False)
     mode = forms.ChoiceField(label=_("Mode of commands"), required=False, choices=[INHERIT, *EXEC_MODES])
-    everyone = forms.BooleanField(label=_("All agents"), required=False)
+    words = forms.CharField(label=_("Id, name or label"), max_length=200, required=False)
+    everyone = forms.BooleanField(label=_("All agents that match"), required=False)
     agents = forms.MultipleChoiceField(required=False)
 
     def __init__(self, *args: Any, environment: "Environment", profiles: Sequence[str], **kwargs: Any) -> None:
-        self.environment = environment
+        self.environment, self.profiles = environment, profiles
         self.known = list(agents(environment).select_related("environment"))
         super().__init__(*args, **kwargs)
         self.fields["profile"].choices = [INHERIT, *((name, name) for name in profiles)]  # type: ignore[attr-defined]
@@ -60,7 +63,7 @@ class BulkForm(ConsoleForm):
 
     def clean(self) -> dict[str, Any]:
         given: dict[str, Any] = super().clean() or self.cleaned_data
-        if not given.get("everyone") and not given.get("agents"):
+        if not given.get("agents") and not (given.get("everyone") and self.matching):
             self.add_error("agents", gettext("Choose at least one agent."))
         value = {"profile": given.get("profile"), "exec_mode": given.get("mode")}.get(str(given.get("action")), "")
         try:
@@ -71,11 +74,42 @@ class BulkForm(ConsoleForm):
                 self.add_error(name, detail["message"])
         return given
 
+    @cached_property
+    def matching(self) -> "Sequence[Agent]":
+        """The agents whose id, name or one of whose labels holds the words; all of them without words."""
+        words = str(self["words"].value() or "").strip().replace("\0", " ")
+        if not words:
+            return self.known
+        found = set(agents(self.environment, words=words).values_list("pk", flat=True))
+        return [agent for agent in self.known if agent.pk in found]
+
     @property
     def chosen(self) -> "Sequence[Agent]":
-        """The agents that the change is for, in the order of the draft."""
+        """The agents that the change is for, in the order of the draft: those that are ticked, and all that match if so
+        wanted.
+        """
         wanted = set(self.cleaned_data["agents"])
-        return [agent for agent in self.known if self.cleaned_data["everyone"] or agent.key in wanted]
+        if self.cleaned_data["everyone"]:
+            wanted |= {agent.key for agent in self.matching}
+        return [agent for agent in self.known if agent.key in wanted]
+
+    @property
+    def boxes(self) -> "list[tuple[Agent, bool]]":
+        """The agents to tick: those that are ticked already, and the first of those that match."""
+        ticked, near = set(self["agents"].value() or ()), {agent.key for agent in self.matching[:BOXES_SHOWN]}
+        return [(agent, agent.key in ticked) for agent in self.known if agent.key in ticked or agent.key in near]
+
+    @property
+    def left(self) -> int:
+        """How many match that have no box."""
+        return max(0, len(self.matching) - BOXES_SHOWN)
+
+    def unjudged(self) -> "BulkForm":
+        """Give a form that holds the same, and finds no fault with it yet."""
+        data: Any = self.data
+        form = BulkForm(environment=self.environment, profiles=self.profiles)
+        form.initial = {name: data.get(name, "") for name in self.fields} | {"agents": data.getlist("agents")}
+        return form
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,41 @@ def test_all_agents_may_be_meant(draft: Any, client_of: ClientOf, admin: Any) ->
     assert shown.context["preview"].agents == 2
 
 
+def test_agents_are_found_by_words_and_ticks_stay(draft: Any, client_of: ClientOf, admin: Any) -> None:
+    record_update(Agent.objects.get(key="ops-runner"), {"labels": ["production"]}, by=admin, expected_version=1)
+    browser = client_of(admin)
+    page = browser.post("/bulk-edits/preview/", {"find": "1", "words": "PRODUC", "agents": ["main"], "entry": ""})
+    assert page.status_code == 200
+    assert [(agent.key, is_ticked) for agent, is_ticked in page.context["form"].boxes] == [
+        ("main", True),
+        ("ops-runner", False),
+    ]
+    assert "The 1 agent that matches" in page.content.decode()
+    assert 'role="alert"' not in page.content.decode()
+    none = browser.post("/bulk-edits/preview/", {"find": "1", "words": "<b>"}).content.decode()
+    assert "No agent matches." in none
+    assert "&lt;b&gt;" in none
+
+
+def test_all_that_match_are_meant_and_no_others(draft: Any, client_of: ClientOf, admin: Any) -> None:
+    browser = client_of(admin)
+    wanted = CHANGE | {"agents": [], "everyone": "on", "words": "ops"}
+    shown = browser.post("/bulk-edits/preview/", wanted)
+    assert (shown.context["preview"].agents, shown.context["blast"].lose.agents) == (1, ("ops-runner",))
+    browser.post("/bulk-edits/start/", wanted | {"seen": shown.context["preview"].seen})
+    bulk_run(BulkEdit.objects.get().pk, at=timezone.now())
+    assert [agent.key for agent in Agent.objects.all() if "read" in (agent.deny or ())] == ["ops-runner"]
+    assert browser.post("/bulk-edits/preview/", wanted | {"words": "nobody"}).status_code == 422
+
+
+def test_of_many_agents_some_have_a_box(draft: Any, client_of: ClientOf, admin: Any, environment: Any) -> None:
+    bot = Agent.objects.get(key="main")
+    Agent.objects.bulk_create(Agent(environment=bot.environment, key=f"a{number:03}") for number in range(150))
+    page = client_of(admin).get("/bulk-edits/")
+    assert len(page.context["form"].boxes) == 100
+    assert "52 more match" in page.content.decode()
+
+
 def test_a_draft_that_changed_since_the_preview_begins_nothing(draft: Any, client_of: ClientOf, admin: Any) -> None:
     browser = client_of(admin)
     seen = browser.post("/bulk-edits/preview/", CHANGE).context["preview"].seen

@@ -28,8 +28,10 @@ def bulk_list(request: ConsoleRequest) -> HttpResponse:
 @require_POST
 @gate(Permission.POLICY_WRITE)
 def bulk_preview(request: ConsoleRequest) -> HttpResponse:
-    """What the change would do; nothing is stored."""
+    """What the change would do, or which agents there are to choose; nothing is stored."""
     form = _form(request)
+    if "find" in request.POST:
+        return _page(request, form.unjudged())
     if not form.is_valid():
         return _page(request, form, status=422)
     return _page(request, form, preview=shown.preview_of(form))
@@ -67,10 +69,8 @@ def _form(request: ConsoleRequest) -> "shown.BulkForm":
 def _page(
     request: ConsoleRequest, form: "shown.BulkForm", *, status: int = 200, preview: "shown.Preview | None" = None
 ) -> HttpResponse:
-    chosen = set(form["agents"].value() or ())
     context = {
         "form": form,
-        "choices": [(agent, agent.key in chosen) for agent in form.known],
         "preview": preview,
         "blast": preview and preview.blast,
         "is_stale": status == 409,
