@@ -94,7 +94,7 @@ class BulkForm(ConsoleForm):
         return [agent for agent in self.known if agent.key in wanted]
 
     @property
-    def boxes(self) -> "list[tuple[Agent, bool]]":
+    def boxes(self) -> "Sequence[tuple[Agent, bool]]":
         """The agents to tick: those that are ticked already, and the first of those that match."""
         ticked, near = set(self["agents"].value() or ()), {agent.key for agent in self.matching[:BOXES_SHOWN]}
         return [(agent, agent.key in ticked) for agent in self.known if agent.key in ticked or agent.key in near]
