@@ -42,7 +42,7 @@ def main() -> None:
         store(environment, population(TOOLS))
     publish(environment, by=None, message="the population", expected_live="")
     agent = Agent.objects.get(environment=environment, key=AGENT)
-    admin = User.objects.create(username="bench", role="admin")
+    admin, _made = User.objects.get_or_create(username="bench", defaults={"role": "admin"})
     record_update(agent, {"deny": ["exec"]}, by=admin, expected_version=agent.version)
     checks(environment, admin)
     browser = Client()
