@@ -1,5 +1,7 @@
 """The smallest fix of a verdict: found for the draft, and put into it. The URL carries the situation and the tool."""
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 from urllib.parse import urlencode
 
@@ -25,17 +27,28 @@ from apps.policies.services import draft_edit
 TOOL_LIMIT = 200
 
 
+def _asked(view: Callable[[ConsoleRequest, Situation, str], HttpResponse]) -> Callable[[ConsoleRequest], HttpResponse]:
+    """Read the situation and the tool that the address names; one that cannot be is answered 422."""
+
+    @wraps(view)
+    def read(request: ConsoleRequest) -> HttpResponse:
+        try:
+            situation = Situation.read(request.GET)
+        except ContextError as error:
+            return HttpResponse(error.message, status=422, content_type="text/plain")
+        tool = request.GET.get("tool", "")[:TOOL_LIMIT]
+        if not tool:
+            raise Http404
+        return view(request, situation, tool)
+
+    return read
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
 @gate(Permission.EXPLAIN)
-def explorer_fix(request: ConsoleRequest) -> HttpResponse:
+@_asked
+def explorer_fix(request: ConsoleRequest, situation: Situation, tool: str) -> HttpResponse:
     """The fewest edits that flip a verdict; POST puts those that were shown into the draft."""
-    try:
-        situation = Situation.read(request.GET)
-    except ContextError as error:
-        return HttpResponse(error.message, status=422, content_type="text/plain")
-    tool = request.GET.get("tool", "")[:TOOL_LIMIT]
-    if not tool:
-        raise Http404
     if request.method != "POST":
         return _shown(request, situation, tool)
     require(request.user, Permission.POLICY_WRITE)
@@ -57,15 +70,9 @@ def explorer_fix(request: ConsoleRequest) -> HttpResponse:
 
 @require_safe
 @gate(Permission.EXPLAIN)
-def explorer_fix_effects(request: ConsoleRequest) -> HttpResponse:
+@_asked
+def explorer_fix_effects(request: ConsoleRequest, situation: Situation, tool: str) -> HttpResponse:
     """Who gains and loses what by the fix, over all contexts; without scripts a page of its own."""
-    try:
-        situation = Situation.read(request.GET)
-    except ContextError as error:
-        return HttpResponse(error.message, status=422, content_type="text/plain")
-    tool = request.GET.get("tool", "")[:TOOL_LIMIT]
-    if not tool:
-        raise Http404
     context = _addresses(request, situation, tool) | {"tool": tool, "to_draft": True}
     try:
         context["effects"] = effects_of_fix(environment_chosen(request), situation, tool)
