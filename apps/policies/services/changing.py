@@ -18,6 +18,7 @@ from apps.policies.kinds import MEMBERS, kind_of
 from apps.policies.models import Agent, GlobalPolicy, Profile, ProviderPolicy
 from apps.policies.models.base import PolicyRecord
 from apps.policies.profiles import known_profiles
+from apps.registry.models import Environment
 
 
 def check_record(record: PolicyRecord) -> None:
@@ -75,21 +76,23 @@ def refuse_needed(record: PolicyRecord) -> None:
 
 
 def tell_change(record: PolicyRecord, by: By, action: str, changes: Mapping[str, Any]) -> None:
-    """Record a change in audit, and announce it to the pages that show the draft."""
-    environment = record.environment
+    """Record a change of a record of the draft in audit, and announce it."""
+    named = {"kind": kind_of(record), "record": str(record), "id": str(record.pk), "version": record.version}
+    tell(record.environment, by, action, **named, fields=changes)
+
+
+def tell(environment: Environment, by: By, action: str, **told: Any) -> None:
+    """Record a change in audit, and announce it to the pages that show the draft.
+
+    Args:
+        told: what changed: `kind`, `record`, `id`, `version`, `fields`.
+    """
     announce("draft.changed", id=environment.pk, environment=environment.slug)
     entry_record(
         EntryDraft(
             kind=EntryKind.POLICY_CHANGE,
             actor=actor_of(by),
             environment=environment.slug,
-            changes={
-                "action": action,
-                "kind": kind_of(record),
-                "record": str(record),
-                "id": str(record.pk),
-                "version": record.version,
-                "fields": changes,
-            },
+            changes={"action": action, **told},
         )
     )

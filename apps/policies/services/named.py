@@ -11,13 +11,11 @@ from typing import Any, Generic, TypeVar
 from django.utils.functional import Promise
 
 from apps.accounts.access import actor_of
-from apps.audit.drafts import EntryDraft, EntryKind
-from apps.audit.services import entry_record
-from apps.events.notices import announce
 from apps.policies.actors import By
 from apps.policies.errors import PolicyError, RecordGoneError
 from apps.policies.locks import draft_lock
 from apps.policies.models import Guardrail, PolicyTest
+from apps.policies.services.changing import tell
 from apps.registry.models import Environment
 from apps.registry.services.changing import change, check_version, field_problems, write_fields
 
@@ -139,23 +137,8 @@ def named_locked(kind: NamedKind[N], record: N) -> N:
 
 def named_tell(kind: NamedKind[N], record: N, by: By, action: str, fields: Mapping[str, Any]) -> None:
     """Record a change in audit, and announce it to the pages that show the draft."""
-    environment = record.environment
-    announce("draft.changed", id=environment.pk, environment=environment.slug)
-    entry_record(
-        EntryDraft(
-            kind=EntryKind.POLICY_CHANGE,
-            actor=actor_of(by),
-            environment=environment.slug,
-            changes={
-                "action": action,
-                "kind": kind.name,
-                "record": record.name,
-                "id": record.shown_id,
-                "version": record.version,
-                "fields": dict(fields),
-            },
-        )
-    )
+    named = {"kind": kind.name, "record": record.name, "id": record.shown_id, "version": record.version}
+    tell(record.environment, by, action, **named, fields=dict(fields))
 
 
 def _check_names(kind: NamedKind[N], fields: Mapping[str, Any]) -> None:
