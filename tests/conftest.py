@@ -176,3 +176,13 @@ def receiver(settings: Any) -> Iterator[Receiver]:
     settings.CALLBACK_NETWORKS, settings.CALLBACK_PORTS = ["127.0.0.0/8"], [made.port]
     yield made
     made.close()
+
+
+@pytest.fixture
+def replays_enqueued(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """No worker runs beside a test: the replays that it is handed are kept here."""
+    from apps.policies.tasks import replay_run_task
+
+    handed: list[str] = []
+    monkeypatch.setattr(replay_run_task, "delay", handed.append)
+    return handed

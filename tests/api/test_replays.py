@@ -11,16 +11,8 @@ from apps.policies.services import record_update
 from apps.policies.tasks import replay_run_task, replays_resume_task
 from tests.policies.past_calls import call_record_write, publish_first
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("replays_enqueued")]
 Program = Callable[..., Any]
-
-
-@pytest.fixture(autouse=True)
-def enqueued(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """No worker runs beside a test: what it is handed is kept here."""
-    handed: list[str] = []
-    monkeypatch.setattr(replay_run_task, "delay", handed.append)
-    return handed
 
 
 @pytest.fixture
@@ -37,15 +29,15 @@ def called(environment: Any) -> Any:
 
 
 @pytest.mark.usefixtures("called")
-def test_a_program_asks_and_sees_what_would_change(program: Program, enqueued: list[str]) -> None:
+def test_a_program_asks_and_sees_what_would_change(program: Program, replays_enqueued: list[str]) -> None:
     reader = program("audit_read")
     asked = reader.post("replays", {"days": 1})
     assert (asked.status_code, asked.json()["state"]) == (202, "waiting")
     shown = asked.json()["id"]
-    assert enqueued == [str(read_id("replay", shown))]
+    assert replays_enqueued == [str(read_id("replay", shown))]
     assert replays_resume_task() == 1
 
-    replay_run_task(enqueued[0])
+    replay_run_task(replays_enqueued[0])
 
     found = reader.get(f"replays/{shown}").json()
     assert (found["state"], found["calls_done"], found["percent"]) == ("done", 1, 100)

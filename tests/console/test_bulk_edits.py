@@ -129,7 +129,7 @@ def test_the_pages_ask_few_questions(
     page = started(browser).headers["Location"]
     for path in ("/bulk-edits/", page):
         with django_assert_max_num_queries(25):
-            browser.get(path)
+            assert browser.get(path).status_code == 200
 
 
 def test_programs_ask_and_read(draft: Any, token: Any) -> None:

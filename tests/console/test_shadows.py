@@ -141,4 +141,4 @@ def test_looking_asks_few_questions(
     for path in ("/shadows/", f"/shadows/{shadow.shown_id}/"):
         browser.get(path)
         with django_assert_max_num_queries(14):
-            browser.get(path)
+            assert browser.get(path).status_code == 200

@@ -24,7 +24,7 @@ from apps.policies.unmatched import (
 )
 from tests.policies.past_calls import call_record_write, publish_first
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("replays_enqueued")]
 ClientOf = Callable[..., Client]
 HTMX = {"HX-Request": "true"}
 PAGE = "/unmatched-rules/"
@@ -35,14 +35,6 @@ DOCUMENT = """{
   "channels": {"telegram": {"groups": {"-100": {"tools": {"deny": ["read"]},
     "toolsBySender": {"id:9": {"allow": ["read"]}}}}}}
 }"""
-
-
-@pytest.fixture(autouse=True)
-def enqueued(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """No worker runs beside a test: what it is handed is kept here."""
-    handed: list[str] = []
-    monkeypatch.setattr(replay_run_task, "delay", handed.append)
-    return handed
 
 
 @pytest.fixture
@@ -148,12 +140,12 @@ def test_who_reads_the_ledger_sees_them(
 
 
 def test_it_is_counted_from_the_page_and_watched(
-    environment: Any, live: Any, client_of: ClientOf, admin: Any, enqueued: list[str]
+    environment: Any, live: Any, client_of: ClientOf, admin: Any, replays_enqueued: list[str]
 ) -> None:
     call_record_write(live, "ls")
     browser = client_of(admin)
     assert 'hx-trigger="every 1s"' in browser.post(PAGE, headers=HTMX).content.decode()
-    (handed,) = enqueued
+    (handed,) = replays_enqueued
     replay_run_task.run(handed)
     ended = browser.get(f"{PAGE}count/", headers=HTMX)
     assert ended.headers["HX-Refresh"] == "true"
