@@ -156,12 +156,12 @@ def _commands(environment: Environment, patterns: Collection[str]) -> dict[str, 
         return {}
     places = Places(environment)
     rows = AllowlistEntry.objects.filter(environment=environment, pattern__in=patterns).order_by("-position", "id")
-    return {
-        row.pattern: LocatedRule(
-            entry=row.pattern, path=show_path(places.of(row)), kind="allowlist", record=row.pk, version=row.version
-        )
-        for row in rows
-    }
+    return {row.pattern: _command(places, row) for row in rows}
+
+
+def _command(places: Places, row: AllowlistEntry) -> LocatedRule:
+    path = show_path(places.of(row))
+    return LocatedRule(entry=row.pattern, path=path, kind="allowlist", record=row.pk, version=row.version)
 
 
 def rule_located(environment: Environment, *, kind: str, record: UUID, field: str, entry: str) -> LocatedRule:
@@ -178,7 +178,7 @@ def rule_located(environment: Environment, *, kind: str, record: UUID, field: st
     if found is None or not is_rule or (is_entry and entry not in (getattr(found, field, None) or ())):
         raise RecordGoneError(_("the draft has no such rule any more"))
     if kind == "allowlist":
-        return _commands(environment, {found.pattern})[found.pattern]
+        return _command(Places(environment), found)
     block = block_at(found, field)
     records = RuleRecords(environment, [block])
     return LocatedRule(

@@ -279,3 +279,14 @@ def test_a_command_changes_no_list(environment: Any, live: Any, client_of: Clien
     assert "No list of tools changes." in browser.get(f"{PAGE}effect/", query).content.decode()
     assert browser.post(f"{PAGE}remove/", query | {"version": entry.version}).status_code == 302
     assert not AllowlistEntry.objects.exists()
+
+
+@pytest.mark.parametrize("agent", ["*", "bot"])
+def test_of_two_commands_alike_the_one_that_was_meant_goes(
+    environment: Any, live: Any, client_of: ClientOf, admin: Any, agent: str
+) -> None:
+    entries = {key: allowlist_entry_create(environment, key, "/**/nosuch", by=None) for key in ("*", "bot")}
+    meant, other = entries.pop(agent), *entries.values()
+    query = {"kind": "allowlist", "record": str(meant.pk), "version": meant.version}
+    assert client_of(admin).post(f"{PAGE}remove/", query).status_code == 302
+    assert AllowlistEntry.objects.get() == other
