@@ -126,6 +126,12 @@ def test_the_list_asks_few_questions(
 # --- the form ---
 
 
+def test_an_untouched_form_is_blamed_for_nothing(client_of: ClientOf, published: Any, admin: Any) -> None:
+    reads = client_of(admin).get(NEW).content.decode().split('id="reads"')[1].split("</div>")[0]
+    assert "What you fill in is read out here" in reads
+    assert "required" not in reads
+
+
 def test_one_is_added_as_it_was_typed(client_of: ClientOf, published: Any, admin: Any) -> None:
     assert client_of(admin).post(NEW, TYPED).status_code == 302
     made = Guardrail.objects.get()

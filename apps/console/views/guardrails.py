@@ -163,7 +163,7 @@ def _page(
         "form": form,
         "record": record,
         "conflict": conflict,
-        "reads": _reads(request, form),
+        "reads": _reads(request, form) if form.is_bound or form.initial else None,
         "vocabularies": shown.vocabularies(environment),
         "acceptances": shown.acceptances(record) if record is not None else (),
         **writing(request),
