@@ -18,7 +18,7 @@ SHARED := --dist loadfile --no-loadscope-reorder # long files first, as tests/co
 SYSTEM_TOOLS := chromium:chromium bwrap:bubblewrap msgfmt:gettext redis-server:redis-server
 LICENCES := MIT;BSD;Apache;ISC;Python Software Foundation;PSF;MPL;Mozilla;0BSD;LGPL;Lesser General Public;Zope;ZPL;Unlicense;Public Domain;The Unlicense;Artistic
 
-.PHONY: help setup run system lint types test test-fast test-all test-plugin test-openclaw escapes screens bench bench-audit schema messages requirements audit clean
+.PHONY: help setup run system lint types test test-fast test-all test-plugin test-openclaw steady escapes screens bench bench-audit schema messages requirements audit clean
 
 help:
 	@echo "make run        serve OpenClaw Admin on http://$(HOST):$(PORT)"
@@ -28,6 +28,7 @@ help:
 	@echo "make test-all   also what is too long for each run"
 	@echo "make screens    pictures of every page in test-results/screens/; PAGES=agent,audit for some"
 	@echo "make test-openclaw  the plugin in a real OpenClaw Gateway, which it installs; no model, nothing leaves the machine"
+	@echo "make steady     tests that a busy machine may disturb, ten times in random order beside two busy loops"
 	@echo "make escapes    try to get out of the sandbox, and rewrite the list of docs/security/sandbox.md"
 	@echo "make bench      measure, and rewrite the table of docs/performance.md"
 	@echo "make bench-audit  the same of the ledger, with 5,000,000 entries"
@@ -109,16 +110,21 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
+# both halves run even when the first fails: one run names everything that is broken
 test: setup system lint types test-plugin
-	$(EMBEDDED) $(BIN)/pytest -m "journey and not slow" -q
-	$(EMBEDDED) $(BIN)/pytest -m "not journey and not slow" -q -n $(WORKERS) $(SHARED)
+	@failed=0; set -x; \
+	$(EMBEDDED) $(BIN)/pytest -m "not journey and not slow" -q -n $(WORKERS) $(SHARED) || failed=1; \
+	$(EMBEDDED) $(BIN)/pytest -m "journey and not slow" -q -n $(WORKERS) $(SHARED) || failed=1; \
+	exit $$failed
 
 test-fast: $(VENV)/.dev
 	OPENCLAW_ADMIN_TESTING=1 $(BIN)/pytest -q tests/firewall -m "not slow and not unhurried" -n $(WORKERS) --hypothesis-profile=brief $(FAST)
 
 test-all: setup system lint types test-plugin
-	$(EMBEDDED) $(BIN)/pytest -m journey -q
-	$(EMBEDDED) $(BIN)/pytest -m "not journey" -q -n $(WORKERS) $(SHARED) --hypothesis-profile=searching
+	@failed=0; set -x; \
+	$(EMBEDDED) $(BIN)/pytest -m "not journey" -q -n $(WORKERS) $(SHARED) --hypothesis-profile=searching || failed=1; \
+	$(EMBEDDED) $(BIN)/pytest -m journey -q -n $(WORKERS) $(SHARED) || failed=1; \
+	exit $$failed
 
 # the plugin of OpenClaw Gateways, by the node of the wheel: the gateway needs one as young
 test-plugin: $(VENV)/.dev
@@ -130,6 +136,10 @@ screens: setup system
 
 test-openclaw: setup system
 	$(EMBEDDED) $(BIN)/pytest tests/openclaw -q
+
+# the tests of processes, sockets, timers and tasks, ROUNDS times in random order beside LOOPS busy loops
+steady: setup system
+	$(EMBEDDED) $(ENVPY) -m tests.steady
 
 # what does no harm when it succeeds, and must not
 escapes: $(VENV)/.dev

@@ -62,7 +62,7 @@ class KnownTokens(Tokens):
             fresh_until=float("inf"),
             bucket=Bucket(1e9, 1e9, 1e9, time.monotonic()),
         )
-        self._keep(hashlib.sha256(SECRET.encode()).digest(), grant)
+        self._keep(hashlib.sha256(SECRET.encode()).digest(), grant, self._forgotten)
 
 
 async def door(scope: Any, receive: Any, send: Any) -> None:

@@ -4,6 +4,7 @@ Agents' paths are answered plainly, sockets by Channels, everything else by Djan
 ASGI handler costs a thread hop and a fresh context for every request.
 """
 
+import asyncio
 import os
 import re
 
@@ -23,7 +24,7 @@ from openclaw_admin.threads import InThreads
 from openclaw_admin.wsgi import application as wsgi_application
 
 AGENTS_PATH = re.compile(
-    r"/api/v1/(decisions|calls|runs)(/.*)?|/api/v1/(tools|turns|mcp|openclaw/.*|rpc/.*)|/api/v1/approvals/[^/]+/wait"
+    r"/api/v1/(decisions|calls|runs)(/.*)?|/api/v1/(tools|turns|mcp/?|openclaw/.*|rpc/.*)|/api/v1/approvals/[^/]+/wait"
 )
 AGENTS_SOCKETS = (
     (events.PATH, events.application),
@@ -31,13 +32,22 @@ AGENTS_SOCKETS = (
 )
 HEALTH = {"/healthz": health.healthz, "/readyz": health.readyz}
 
-django_application = InThreads(wsgi_application, workers=settings.WEB_THREADS)
-pages = RequestLog(django_application, body_limit_bytes=settings.BODY_LIMIT_BYTES)
+# Answered whatever else happens: the kill switch, and approvals that wait.
+RESERVED_PATH = re.compile(r"/(api/v1/)?(halts|approvals)(/(?!answering|fatigue|history|rules|teams|deputies).*)?")
+
+
+def is_reserved(scope: Scope) -> bool:
+    return RESERVED_PATH.fullmatch(scope["path"]) is not None
+
+
+django_application = InThreads(wsgi_application, workers=settings.WEB_THREADS, is_reserved=is_reserved)
+pages = RequestLog(django_application)
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
     """Send each connection to its door."""
     if scope["type"] == "lifespan":
+        await asyncio.to_thread(django_application.open_reserve)
         await lifespan.application(receive, send)
     elif scope["type"] == "websocket":
         served = (socket for path, socket in AGENTS_SOCKETS if path.fullmatch(scope["path"]))

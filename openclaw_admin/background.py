@@ -11,6 +11,7 @@ from celery import beat
 from celery.worker import WorkController
 
 from apps.gateway.queue.workers import workers
+from openclaw_admin.beat import SteadyScheduler
 from openclaw_admin.celery import app
 
 log = structlog.get_logger("openclaw_admin.background")
@@ -31,7 +32,7 @@ class Background:
             without_mingle=True,
             without_gossip=True,
         )
-        self._beat: Any = beat.Service(app, scheduler_cls=beat.Scheduler, max_interval=1)
+        self._beat: Any = beat.Service(app, scheduler_cls=SteadyScheduler, max_interval=1)
         self._threads = [
             threading.Thread(target=self._run, args=(self._worker.start,), name="celery worker", daemon=True),
             threading.Thread(

@@ -13,6 +13,8 @@ from django.core.management import call_command
 from django.db import connections
 from django.db.backends.utils import CursorWrapper
 from django.db.migrations.exceptions import MigrationSchemaMissing
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
 from django.db.utils import DatabaseError, OperationalError
 from psycopg import sql
 
@@ -31,6 +33,7 @@ WHERE p.pronamespace = 'public'::regnamespace AND p.prosecdef AND p.proowner = t
 """
 # Stands in a database while a restore fills it, so that nobody serves what has not been verified.
 RESTORING = "openclaw_admin_restoring"
+UNKNOWN_NAMED = 2
 _REASON = re.compile(r"(?:failed|FATAL): +(?!.*(?:failed|FATAL): )(.*)")
 
 
@@ -74,7 +77,8 @@ def prepare(write: Callable[[str], object], *, is_restoring: bool = False) -> No
     """Migrate as the owner and give the application its rights; repeating it is harmless.
 
     Raises:
-        EmbeddedError: the database cannot be reached, its disk is full, or a restore has not ended; one sentence.
+        EmbeddedError: the database cannot be reached, its disk is full, a restore has not ended, or a newer version
+            made it; one sentence.
     """
     with one_sentence(), connections["owner"].cursor() as cursor:
         cursor.execute("SELECT pg_advisory_lock(%s)", [PREPARE_LOCK])
@@ -82,6 +86,7 @@ def prepare(write: Callable[[str], object], *, is_restoring: bool = False) -> No
             cursor.execute("SELECT to_regclass(%s) IS NOT NULL", [RESTORING])
             if cursor.fetchone()[0] and not is_restoring:
                 raise EmbeddedError("a restore into this database has not ended: run `manage.py restore` again")
+            check_version("owner")
             call_command("migrate", database="owner", interactive=False, verbosity=0)
             role, owner = settings.DATABASES["default"]["USER"], settings.DATABASES["owner"]["USER"]
             if role and role != owner:
@@ -92,6 +97,26 @@ def prepare(write: Callable[[str], object], *, is_restoring: bool = False) -> No
         finally:
             cursor.execute("SELECT pg_advisory_unlock(%s)", [PREPARE_LOCK])
     connections["owner"].close()
+
+
+def check_version(alias: str = "default") -> None:
+    """Let nothing work on a database whose migrations this version does not know all.
+
+    Raises:
+        EmbeddedError: a newer version made it; one sentence.
+    """
+    loader = MigrationLoader(None, load=False)
+    loader.load_disk()
+    known = {*loader.disk_migrations, *(each for one in loader.disk_migrations.values() for each in one.replaces)}
+    unknown = sorted(set(MigrationRecorder(connections[alias]).applied_migrations()) - known)
+    if unknown:
+        names = ", ".join(f"{app}.{name}" for app, name in unknown[:UNKNOWN_NAMED])
+        more = f" and {len(unknown) - UNKNOWN_NAMED} more" if len(unknown) > UNKNOWN_NAMED else ""
+        raise EmbeddedError(
+            f"a newer version of OpenClaw Admin than {settings.VERSION} made this database "
+            f"({names}{more} unknown here): "
+            "start that version, or restore a backup that this one made"
+        )
 
 
 @contextmanager

@@ -1,12 +1,16 @@
 """Whether the process is up (`/healthz`) and whether it can do its work (`/readyz`)."""
 
 import asyncio
+import threading
+import time
 from collections.abc import Callable
+from concurrent.futures import TimeoutError as FutureTimeoutError
 
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
+from apps.audit.errors import AuditUnavailableError
 from apps.audit.services import boot_id
 from apps.audit.streaming.streams import streams_shown
 from apps.audit.writer import writer as audit_writer
@@ -21,6 +25,7 @@ from openclaw_admin.requests import Receive, Scope, Send, send_json
 
 TIMEOUT_S = 5.0
 WRITER_LATE_S = 10.0
+TRIAL_EVERY_S, TRIAL_TIMEOUT_S = 2.0, 3.0
 
 
 class NotReadyError(Exception):
@@ -54,7 +59,39 @@ def writer() -> str:
     state = f"{now.waiting} wait, the first for {now.oldest_s:.1f} s, the last commit took {now.commit_ms} ms"
     if now.oldest_s > WRITER_LATE_S:
         raise NotReadyError(state)
+    if not now.waiting:
+        trial.make()
     return f"writes: {state}"
+
+
+class _Trial:
+    """Whether the ledger takes an entry, asked at most every `TRIAL_EVERY_S`, whoever asks how often."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._made_at = -TRIAL_EVERY_S
+        self._refusal = ""
+
+    def make(self) -> None:
+        with self._lock:
+            if time.monotonic() - self._made_at >= TRIAL_EVERY_S:
+                self._refusal = self._asked()
+                self._made_at = time.monotonic()
+        if self._refusal:
+            raise NotReadyError(self._refusal)
+
+    @staticmethod
+    def _asked() -> str:
+        try:
+            audit_writer().ask_trial().result(TRIAL_TIMEOUT_S)
+        except FutureTimeoutError:
+            return f"the ledger did not take a trial entry within {TRIAL_TIMEOUT_S:.0f} s"
+        except AuditUnavailableError as exc:  # its text may hold addresses
+            return f"the ledger takes no entry: {type(exc.__cause__).__name__}"
+        return ""
+
+
+trial = _Trial()
 
 
 def snapshot() -> str:

@@ -10,6 +10,8 @@ from apps.events.listener import Listener, subscribe
 from apps.firewall.sandbox.privacy import hide_process
 from apps.gateway import lifecycle as gateway
 from openclaw_admin import interpreter
+from openclaw_admin.database import check_version
+from openclaw_admin.disk import Disk
 from openclaw_admin.requests import Receive, Send
 
 log = structlog.get_logger("openclaw_admin.lifespan")
@@ -20,17 +22,20 @@ class Process:
 
     def __init__(self) -> None:
         self.listener = Listener()
+        self.disk = Disk()
 
     async def start(self) -> None:
         hide_process()  # whatever server runs us: `manage.py serve` did it before
+        await asyncio.to_thread(check_version)
         subscribe(tabs.hear)
         await self.listener.start()
         await gateway.start()
+        await self.disk.start()
         interpreter.settle()
 
     async def stop(self) -> None:
         """End the gateway, then what it writes to and hears from; one that fails does not keep the others."""
-        for part in (gateway.stop, close_ledger, self.listener.stop):
+        for part in (self.disk.stop, gateway.stop, close_ledger, self.listener.stop):
             try:
                 await part()
             except Exception:

@@ -1,9 +1,10 @@
-"""Around every request of people and programs: an id, one log line, a limit on the body."""
+"""Around every request of people and programs: an id, and one log line."""
 
 import re
 import secrets
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
+from http import HTTPStatus
 from typing import Any
 
 import orjson
@@ -26,7 +27,8 @@ def header(scope: Scope, name: bytes) -> bytes:
     return next((value for key, value in scope["headers"] if key == name), b"")
 
 
-async def send_json(send: Send, status: int, content: object) -> None:
+def json_messages(status: int, content: object) -> list[Message]:
+    """Make the messages of an answer in JSON."""
     body = orjson.dumps(content)
     headers = [
         (b"content-type", b"application/json"),
@@ -35,16 +37,24 @@ async def send_json(send: Send, status: int, content: object) -> None:
         (b"x-content-type-options", b"nosniff"),
         (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
     ]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+    if status == HTTPStatus.SERVICE_UNAVAILABLE:
+        headers.append((b"retry-after", b"1"))
+    return [
+        {"type": "http.response.start", "status": status, "headers": headers},
+        {"type": "http.response.body", "body": body},
+    ]
+
+
+async def send_json(send: Send, status: int, content: object) -> None:
+    for message in json_messages(status, content):
+        await send(message)
 
 
 class RequestLog:
-    """Gives each request an id, logs one line without the query, and refuses a body above the limit."""
+    """Gives each request an id, and logs one line without the query."""
 
-    def __init__(self, application: Application, *, body_limit_bytes: int) -> None:
+    def __init__(self, application: Application) -> None:
         self.application = application
-        self.body_limit_bytes = body_limit_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         given = header(scope, b"x-request-id")
@@ -60,12 +70,7 @@ class RequestLog:
             await send(message)
 
         try:
-            length = header(scope, b"content-length")
-            if length.isdigit() and int(length) > self.body_limit_bytes:
-                refusal = {"code": "body_too_large", "message": "the body is too large", "details": []}
-                await send_json(send_with_id, 413, refusal)
-            else:
-                await self.application(scope, receive, send_with_id)
+            await self.application(scope, receive, send_with_id)
         finally:
             if not scope["path"].startswith(QUIET_PATHS):
                 duration_ms = round((time.perf_counter() - started) * 1000)

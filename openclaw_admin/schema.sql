@@ -11,6 +11,7 @@
 -- account.0009_emailaddress_unique_primary_email 79762cfa7b1e1d7c
 -- accounts.0002_single_keys d5f9c18c9292eb08
 -- accounts.0003_skipped_steps 7ab797dbe52f94c2
+-- accounts.0004_password_resets 2d36593bedd80afc
 -- pghistory.0001_initial 962e93fac9c07ea8
 -- pghistory.0002_aggregateevent 87d6dab2224912fe
 -- pghistory.0003_auto_20201023_1636 e504b9fff19d5726
@@ -41,6 +42,7 @@
 -- approvals.0009_similar_requests 91ee5096b9ebf987
 -- approvals.0010_storms 320bded22209a9c5
 -- approvals.0011_first_looks 1f6c9b446e35e61b
+-- approvals.0012_what_is_not_bound a1dad1715415c5dd
 -- audit.0001_append_only_ledger 39d4209e1cdd5ce5
 -- audit.0002_exports 1b1f25c39e003b07
 -- audit.0003_export_progress e8c984e814251d90
@@ -56,6 +58,7 @@
 -- audit.0013_purge_runs a060bd7e0a42312e
 -- audit.0014_totals_by_index 0d1d6497a897d30f
 -- audit.0015_tools_by_agent 951cc8635b99a3a1
+-- audit.0016_joined_calls 52a4a729081c7c39
 -- contenttypes.0001_initial 35ed8489a147e0b4
 -- contenttypes.0002_remove_content_type_name 7d36494075750f0e
 -- auth.0001_initial 845cff319606332f
@@ -70,6 +73,8 @@
 -- auth.0010_alter_group_name_max_length 0963ed6498ac0b3a
 -- auth.0011_update_proxy_permissions 85a5dde708dc4b61
 -- auth.0012_alter_user_first_name_max_length 6cefbc9f80903763
+-- events.0001_processes_that_hear bf8e3f15d2899710
+-- events.0002_steps_of_clocks 48ff0aa3fd200663
 -- gateway.0001_call_slots 6f0d6f18f0d5cb91
 -- gateway.0002_async_calls b6fde0c590921133
 -- gateway.0003_call_progress 0614bb193db84a03
@@ -99,6 +104,7 @@
 -- notifications.0002_ends_of_exports af7f649aac29b0aa
 -- notifications.0003_news_of_releases 8736c8237e010a63
 -- openclaw_gateways.0001_gateways_calls_and_alarms 06ad511eaaa7e744
+-- registry.0012_code_of_tools b00dbc684bd8e0fa
 -- sessions.0001_initial 2aa438e2393ee513
 -- tool_runs.0001_runs_and_their_searches e2a6dbb50b07d8a1
 -- ;
@@ -183,6 +189,20 @@ ALTER TABLE "accounts_user" ALTER COLUMN "single_keys" DROP DEFAULT
 ALTER TABLE "accounts_user" ADD COLUMN "skipped_steps" varchar(32)[] DEFAULT '{}' NOT NULL
 -- ;
 ALTER TABLE "accounts_user" ALTER COLUMN "skipped_steps" DROP DEFAULT
+-- ;
+CREATE TABLE "accounts_passwordreset" ("id" uuid NOT NULL PRIMARY KEY, "secret_hash" varchar(64) NOT NULL UNIQUE, "expires_at" timestamp with time zone NOT NULL, "revoked_at" timestamp with time zone NULL, "used_at" timestamp with time zone NULL, "created_at" timestamp with time zone NOT NULL, "created_by_id" uuid NULL, "user_id" uuid NOT NULL)
+-- ;
+ALTER TABLE "accounts_passwordreset" ADD CONSTRAINT "accounts_passwordres_created_by_id_e00f4862_fk_accounts_" FOREIGN KEY ("created_by_id") REFERENCES "accounts_user" ("id") DEFERRABLE INITIALLY DEFERRED
+-- ;
+ALTER TABLE "accounts_passwordreset" ADD CONSTRAINT "accounts_passwordreset_user_id_948b8566_fk_accounts_user_id" FOREIGN KEY ("user_id") REFERENCES "accounts_user" ("id") DEFERRABLE INITIALLY DEFERRED
+-- ;
+CREATE INDEX "accounts_passwordreset_secret_hash_9ad1ff01_like" ON "accounts_passwordreset" ("secret_hash" varchar_pattern_ops)
+-- ;
+CREATE INDEX "accounts_passwordreset_created_by_id_e00f4862" ON "accounts_passwordreset" ("created_by_id")
+-- ;
+CREATE INDEX "accounts_passwordreset_user_id_948b8566" ON "accounts_passwordreset" ("user_id")
+-- ;
+CREATE INDEX "password_reset_open" ON "accounts_passwordreset" ("user_id") WHERE ("revoked_at" IS NULL AND "used_at" IS NULL)
 -- ;
 CREATE TABLE "pghistory_context" ("id" uuid NOT NULL PRIMARY KEY, "created_at" timestamp with time zone NOT NULL, "updated_at" timestamp with time zone NOT NULL, "metadata" jsonb NOT NULL)
 -- ;
@@ -2089,7 +2109,7 @@ ALTER TABLE "approvals_answerrule" ADD COLUMN "teams" varchar(64)[] DEFAULT '{}'
 -- ;
 ALTER TABLE "approvals_answerrule" ALTER COLUMN "teams" DROP DEFAULT
 -- ;
-ALTER TABLE "approvals_answerrule" ADD COLUMN "updated_at" timestamp with time zone DEFAULT '2026-11-24 23:03:18.581637+00:00'::timestamptz NOT NULL
+ALTER TABLE "approvals_answerrule" ADD COLUMN "updated_at" timestamp with time zone DEFAULT '2026-11-28 17:40:51.175692+00:00'::timestamptz NOT NULL
 -- ;
 ALTER TABLE "approvals_answerrule" ALTER COLUMN "updated_at" DROP DEFAULT
 -- ;
@@ -2140,6 +2160,10 @@ ALTER TABLE "approvals_look" ADD CONSTRAINT "approvals_look_person_id_18851db8_f
 CREATE INDEX "approvals_look_approval_id_2ef8b348" ON "approvals_look" ("approval_id")
 -- ;
 CREATE INDEX "approvals_look_person_id_18851db8" ON "approvals_look" ("person_id")
+-- ;
+ALTER TABLE "approvals_approval" ADD COLUMN "not_bound" jsonb DEFAULT '[]'::jsonb NOT NULL
+-- ;
+ALTER TABLE "approvals_approval" ALTER COLUMN "not_bound" DROP DEFAULT
 -- ;
 CREATE TABLE audit_boot (
     id uuid PRIMARY KEY,
@@ -2307,7 +2331,7 @@ CREATE INDEX "audit_export_requested_by_id_b1eb06ef" ON "audit_export" ("request
 -- ;
 CREATE INDEX "audit_export_state" ON "audit_export" ("state", "expires_at")
 -- ;
-ALTER TABLE "audit_export" ADD COLUMN "touched_at" timestamp with time zone DEFAULT '2026-11-24 23:03:20.565393+00:00'::timestamptz NOT NULL
+ALTER TABLE "audit_export" ADD COLUMN "touched_at" timestamp with time zone DEFAULT '2026-11-28 17:40:53.149461+00:00'::timestamptz NOT NULL
 -- ;
 ALTER TABLE "audit_export" ALTER COLUMN "touched_at" DROP DEFAULT
 -- ;
@@ -2763,6 +2787,31 @@ CREATE INDEX audit_tally_totals ON audit_tally (environment, dimension, value, s
 CREATE INDEX audit_entry_agent_tool ON audit_entry (environment, agent, tool, at DESC)
     WHERE call_id IS NOT NULL AND agent <> '' AND tool <> '';
 -- ;
+CREATE TEMPORARY TABLE joined ON COMMIT DROP AS
+SELECT e.environment, steps.step_s, named.dimension, named.value,
+    date_bin(make_interval(secs => steps.step_s), e.at, '2000-01-01 00:00:00+00') AS start,
+    count(*) AS calls, count(*) FILTER (WHERE e.approval_id IS NULL) AS begun
+FROM audit_entry AS e
+JOIN audit_content AS c ON c.at = e.at AND c.entry_id = e.id AND c.error ->> 'code' = 'call_joined'
+JOIN audit_follow AS f ON f.chain_id = e.chain_id AND e.seq <= f.seq
+CROSS JOIN LATERAL (VALUES ('', ''), ('agent', e.agent), ('tool', e.tool), ('channel', e.channel),
+    ('layer', e.decision_layer), ('status', 'denied')) AS named (dimension, value)
+CROSS JOIN (VALUES (60), (3600)) AS steps (step_s)
+WHERE e.kind = 'denial' AND e.status = 'denied' AND e.decision_layer = 'approval' AND e.call_id IS NOT NULL
+    AND (steps.step_s = 3600 OR named.dimension = '') AND (named.dimension = '' OR named.value <> '')
+GROUP BY 1, 2, 3, 4, 5;
+
+UPDATE audit_tally AS t SET denied = t.denied - j.calls
+FROM joined AS j WHERE (t.environment, t.step_s, t.dimension, t.value, t.start)
+    = (j.environment, j.step_s, j.dimension, j.value, j.start);
+
+UPDATE audit_tally AS t SET begun = t.begun - j.begun, ended = t.ended - j.calls
+FROM joined AS j WHERE j.dimension = 'status' AND (t.environment, t.step_s, t.dimension, t.value, t.start)
+    = (j.environment, j.step_s, j.dimension, j.value, j.start);
+
+INSERT INTO audit_tally (environment, step_s, dimension, value, start, begun, ran, denied, failed, ended)
+SELECT environment, step_s, dimension, 'joined', start, begun, 0, 0, 0, calls FROM joined WHERE dimension = 'status';
+-- ;
 CREATE TABLE "django_content_type" ("id" integer NOT NULL PRIMARY KEY GENERATED BY DEFAULT AS IDENTITY, "name" varchar(100) NOT NULL, "app_label" varchar(100) NOT NULL, "model" varchar(100) NOT NULL)
 -- ;
 ALTER TABLE "django_content_type" ADD CONSTRAINT "django_content_type_app_label_model_76bd3d3b_uniq" UNIQUE ("app_label", "model")
@@ -2798,6 +2847,12 @@ CREATE INDEX "auth_group_permissions_permission_id_84c5c92e" ON "auth_group_perm
 ALTER TABLE "auth_permission" ALTER COLUMN "name" TYPE varchar(255)
 -- ;
 ALTER TABLE "auth_group" ALTER COLUMN "name" TYPE varchar(150)
+-- ;
+CREATE TABLE "events_barrier" ("id" bigint NOT NULL PRIMARY KEY GENERATED BY DEFAULT AS IDENTITY, "asked_at" timestamp with time zone DEFAULT (STATEMENT_TIMESTAMP()) NOT NULL)
+-- ;
+CREATE TABLE "events_process" ("id" uuid NOT NULL PRIMARY KEY, "host" text NOT NULL, "pid" integer NOT NULL, "kind" varchar(16) NOT NULL, "started_at" timestamp with time zone NOT NULL, "lease_until" timestamp with time zone NOT NULL, "heard" bigint NOT NULL)
+-- ;
+CREATE TABLE "events_clockstep" ("id" bigint NOT NULL PRIMARY KEY GENERATED BY DEFAULT AS IDENTITY, "machine" text NOT NULL, "offset_s" double precision NOT NULL, "step_s" double precision NOT NULL, "at" timestamp with time zone NOT NULL)
 -- ;
 CREATE TABLE "gateway_callslot" ("id" bigint NOT NULL PRIMARY KEY GENERATED BY DEFAULT AS IDENTITY, "key" varchar(200) NOT NULL, "call_id" uuid NOT NULL UNIQUE, "body_digest" varchar(64) NOT NULL, "created_at" timestamp with time zone NOT NULL, "token_id" uuid NOT NULL, CONSTRAINT "call_slot_key_once_per_token" UNIQUE ("token_id", "key"))
 -- ;
@@ -7788,6 +7843,10 @@ ALTER TABLE "openclaw_gateways_alarm" ADD CONSTRAINT "openclaw_gateways_al_gatew
 CREATE UNIQUE INDEX "gateway_alarm_stands_once" ON "openclaw_gateways_alarm" ("gateway_id", "kind", "tool", "agent") WHERE "cleared_at" IS NULL
 -- ;
 CREATE INDEX "openclaw_gateways_alarm_gateway_id_314c867e" ON "openclaw_gateways_alarm" ("gateway_id")
+-- ;
+CREATE TABLE "registry_toolcode" ("digest" varchar(64) NOT NULL PRIMARY KEY, "files" jsonb NOT NULL, "found_at" timestamp with time zone NOT NULL)
+-- ;
+CREATE INDEX "registry_toolcode_digest_7f082d49_like" ON "registry_toolcode" ("digest" varchar_pattern_ops)
 -- ;
 CREATE TABLE "django_session" ("session_key" varchar(40) NOT NULL PRIMARY KEY, "session_data" text NOT NULL, "expire_date" timestamp with time zone NOT NULL)
 -- ;

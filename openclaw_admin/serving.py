@@ -3,6 +3,7 @@
 import errno
 import ipaddress
 import os
+import resource
 import secrets
 import signal
 import socket
@@ -23,12 +24,14 @@ from apps.firewall.sandbox.privacy import hide_process
 from apps.keys.files import secret_bytes
 from openclaw_admin import database
 from openclaw_admin.broker import check_broker
+from openclaw_admin.connections import PROTOCOLS
 from openclaw_admin.database_url import database_settings
 from openclaw_admin.embedded.errors import EmbeddedError
 from openclaw_admin.embedded.postgres import Postgres
 
 GRACE_S = 5
 BACKLOG = 512
+OPEN_FILES = 65_536
 HIGHEST_PORT = 65535
 ROOTS_FOLDER = Path("/var/lib/openclaw-admin")
 
@@ -64,6 +67,9 @@ def serve(options: Options, write: Callable[[str], object]) -> None:
             database.prepare(write)
             first_people(options, write)
             first_policy(options, write)
+        else:
+            with database.one_sentence():
+                database.check_version()
         stack.callback(note("address", address))
         if not settings.IS_PUBLIC_URL_GIVEN:
             settings.PUBLIC_URL = address
@@ -123,6 +129,8 @@ def start_database(address: str, write: Callable[[str], object]) -> Callable[[],
     forget = [note("database_url", addresses.url), note("database_owner_url", addresses.owner_url)]
     for alias, url in (("default", addresses.url), ("owner", addresses.owner_url)):
         settings.DATABASES[alias].update(database_settings(url))  # no connection was made before this line
+    settings.RECORDS_FOLDERS = [settings.VAR_DIR, home]
+    settings.RESERVE_FILE = home.with_name(f"{home.name}.reserve")
     write(f"PostgreSQL {server.version} ({server.kind}) in {home}")
 
     def stop() -> None:
@@ -171,17 +179,27 @@ def run_server(listening: socket.socket) -> None:
         forwarded_allow_ips=settings.TRUSTED_PROXIES,
         log_config=None,
         server_header=False,
+        **PROTOCOLS,
         timeout_graceful_shutdown=GRACE_S,
         ws_max_size=64 * 1024,
         ws_per_message_deflate=False,  # events are short: squeezing each for each socket costs more than it saves
     )
     server = uvicorn.Server(config)
+    allow_open_files()
     try:
         server.run(sockets=[listening])
     except KeyboardInterrupt:
         return
     if not server.started:
         raise EmbeddedError("the server did not start: the log above says why")
+
+
+def allow_open_files() -> None:
+    """Take the open files that the system lets this process have: each connection is one."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, OPEN_FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def first_people(options: Options, write: Callable[[str], object]) -> None:

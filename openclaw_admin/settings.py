@@ -128,6 +128,8 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "apps.console.submissions.SubmissionMiddleware",
+    "apps.gateway.heard.HeardMiddleware",
     "apps.console.middleware.ConsoleMiddleware",
 ]
 
@@ -221,6 +223,8 @@ DEFAULT_FROM_EMAIL = env.text("EMAIL_FROM", "openclaw-admin@localhost")
 # The server process (asgi.py): threads for Django, and what a request may carry.
 WEB_THREADS = env.integer("WEB_THREADS", 8, minimum=1, maximum=256)
 BODY_LIMIT_BYTES = 16 * 1024 * 1024
+# What a client may take for the head of a request, for its body, and for reading on in an answer.
+SLOW_CLIENT_S = env.seconds("SLOW_CLIENT_S", 15)
 
 # What confined tools may use at most, and what they are held to at least (docs/security/sandbox.md).
 SANDBOX_LEVEL = env.choice("SANDBOX_LEVEL", ("filesystem", "isolated", "process", "none"))
@@ -233,6 +237,16 @@ SANDBOX_WRITTEN_MB = env.integer("SANDBOX_WRITTEN_MB", 256, minimum=1)
 SANDBOX_PROCESSES = env.integer("SANDBOX_PROCESSES", 64, minimum=2)
 SANDBOX_NETWORK = env.flag("SANDBOX_NETWORK")
 SANDBOX_PATHS = env.words("SANDBOX_PATHS")
+
+# ---- what workspaces of agents may use of the disk ----
+WORKSPACE_QUOTA_MB = env.integer("WORKSPACE_QUOTA_MB", 1024, minimum=1)
+WORKSPACE_QUOTA_FILES = env.integer("WORKSPACE_QUOTA_FILES", 50_000, minimum=10)
+WORKSPACES_QUOTA_MB = env.integer("WORKSPACES_QUOTA_MB", 10_240, minimum=1)
+WORKSPACES_QUOTA_FILES = env.integer("WORKSPACES_QUOTA_FILES", 500_000, minimum=10)
+WORKSPACE_RETENTION_DAYS = env.integer("WORKSPACE_RETENTION_DAYS", 0, maximum=36_500)
+DISK_RESERVE_MB = env.integer("DISK_RESERVE_MB", 512, minimum=1)
+RECORDS_FOLDERS: list[Path] = [VAR_DIR]  # `manage.py serve` adds that of the database it starts
+RESERVE_FILE: Path | None = None
 
 # Browsers that may be open at once on a machine, each with a gigabyte of memory where its source says nothing.
 BROWSER_LIMIT = env.integer("BROWSER_LIMIT", 4, minimum=1, maximum=256)
@@ -256,6 +270,7 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TIMEZONE = "UTC"
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 5} if REDIS_URL else {"polling_interval": 0.1}
+CELERY_BEAT_SCHEDULER = "openclaw_admin.beat:SteadyScheduler"
 CELERY_BEAT_SCHEDULE = {
     name: {"task": name, "schedule": every_s}
     for name, every_s in {
@@ -267,7 +282,7 @@ CELERY_BEAT_SCHEDULE = {
         "halts.storms": 2.0,
         "audit.sweep_orphans": 5.0,
         "audit.follow": 2.0,
-        "audit.checkpoint": 60.0,
+        "audit.checkpoint": 10.0,
         "audit.witnesses_tell": 10.0,
         "audit.verifications": 60.0,
         "audit.exports_resume": 60.0,
@@ -362,6 +377,7 @@ SPECTACULAR_SETTINGS = {
         "ToolSourceEnum": "apps.registry.models.ToolSource",
         "GroupKindEnum": "apps.policies.models.channels.GroupKind",
         "ExpectedVerdictEnum": "apps.policies.models.policy_tests.ExpectedVerdict",
+        "HaltStateEnum": "apps.halts.models.State",
         "ReplayStateEnum": "apps.policies.models.replays.Replay.State",
         "ShadowStateEnum": "apps.policies.models.shadows.ShadowRule.State",
         "SourceKindEnum": "apps.registry.models.SourceKind",

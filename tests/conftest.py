@@ -4,8 +4,9 @@ Migrations run as the owner role; then every connection signs in as the applicat
 meets the same refusals as production. Where DATABASE_URL is the only role, tests run as it.
 """
 
+import asyncio
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from django.test import Client
 from hypothesis import HealthCheck, settings
 
 from tests import database
+from tests.loops import WatchedLoop
 from tests.receiver import Receiver
 
 PASSWORD = "correct horse battery"
@@ -36,6 +38,16 @@ def pytest_collection_finish() -> None:
     """Keep the collector of garbage from walking through thousands of tests again and again."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_asyncio_loop_factories(
+    config: pytest.Config, item: pytest.Item
+) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
+    """Run tests in the event loop that the server runs, and those marked `every_loop` in that of its workers, too."""
+    served: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {"uvloop": WatchedLoop}
+    if item.get_closest_marker("every_loop"):
+        served["asyncio"] = asyncio.new_event_loop
+    return served
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ import pytest
 from django.urls import get_resolver, reverse
 from django.utils import timezone
 
-from apps.accounts.services import user_invite
+from apps.accounts.services import password_reset_link, user_invite
 from apps.approvals.answering import answer_rule_add
 from apps.approvals.drafts import GrantScope
 from apps.approvals.models import Grant
@@ -127,6 +127,7 @@ def seed(request: pytest.FixtureRequest) -> Seeded:
         **_gateways(environment),
     }
     own = {**OWN_ARGUMENTS, **_of_their_own(environment, admin, use("called"))}
+    own["password-reset"] = {"secret": arguments.pop("reset_secret")}
     return Seeded(environment, arguments, own, {**QUESTIONS, "unmatched-effect": _removal(environment)})
 
 
@@ -190,11 +191,15 @@ def _queued(environment: Any) -> Any:
 
 def _people(admin: Any, use: Callable[[str], Any]) -> dict[str, Any]:
     invitation, secret = user_invite(role="viewer", by=admin, at=timezone.now())
+    bystander = use("make_user")("bystander", role="viewer")
+    reset = password_reset_link(bystander, by=admin, at=timezone.now())
     return {
-        "user_id": use("make_user")("bystander", role="viewer").pk,
+        "user_id": bystander.pk,
         "token_id": use("token")("policy_read")[0].pk,
         "invitation_id": invitation.pk,
+        "reset_id": reset.reset.pk,
         "secret": secret,
+        "reset_secret": reset.secret,
         "subscription_id": new_id(),  # only a browser makes one
     }
 
@@ -252,7 +257,7 @@ def _approvals(environment: Any, admin: Any, operator: Any, ask: Callable[..., A
     webhook = webhook_add(
         environment, name="pager", url="https://pager.example/", secret="a key that both know", by=admin
     )
-    halt = halt_place(environment, scope="tool", name="tides", reason="it lies", by=admin, at=at)
+    halt = halt_place(environment, scope="tool", name="tides", unknown=True, reason="it lies", by=admin, at=at)
     team = team_add(environment, name="leads", people=[operator.username], by=admin)
     rule = answer_rule_add(environment, name="night", people=[operator.username], by=admin)
     return {

@@ -14,7 +14,7 @@ from apps.firewall.engine.layers import LAYERS, layers_of
 
 PAGE = (Path(__file__).resolve().parent.parent / "docs" / "policy.md").read_text(encoding="utf-8")
 NEW, OLD = DIALECTS["2026.9"], DIALECTS["2026.2"]
-TABLES_OF_THEIR_OWN = {"release", "layers", "groups", "profiles"}
+TABLES_OF_THEIR_OWN = {"release", "recorded_version", "layers", "groups", "profiles", "document_keys"}
 COUNTED = {"catalogue", "sections", "resolver_location"}
 
 

@@ -1,6 +1,7 @@
 """docs/policy-tests.md works: its commands run in their order, its file is read, its words are those of the code."""
 
 import io
+import json
 import re
 import shlex
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from apps.policies.files import FILES
+from apps.policies.files import DOCUMENT, FILES
 from apps.policies.models import PolicyTest
 from apps.policies.selectors import live_publication
 from apps.policies.services import demo_import, publish
@@ -33,6 +34,9 @@ def test_every_command_runs_in_its_order_and_the_file_is_read(
     for number, block in enumerate(blocks("sh")):
         if number == 1:  # "edit the files"
             (tmp_path / "policy" / "policy-tests.json").write_text(cases)
+            document = json.loads((tmp_path / "policy" / DOCUMENT).read_text())
+            document["tools"]["deny"] = [*document["tools"].get("deny", []), "x_search"]
+            (tmp_path / "policy" / DOCUMENT).write_text(json.dumps(document))
         for line in block.splitlines():
             words = shlex.split(line)
             assert words[:3] == ["python", "manage.py", "policy"]

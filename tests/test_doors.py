@@ -83,6 +83,7 @@ def world(
             "user_id": make_user("bystander", role="viewer").pk,
             "token_id": token("policy_read")[0].pk,
             "invitation_id": invitation.pk,
+            "reset_id": new_id(),
             "secret": secret,
             "approval_id": ask().pk,
             "call_id": called(),
@@ -270,6 +271,8 @@ def test_a_token_of_another_environment_finds_nothing_here(
     for name, table in API.items():
         for method, need in table.items():
             answer = _as_program(method, f"{world.path(name)}?environment={environment.slug}", secret)
+            if answer.status_code == 422 and b"`environment` is not part" in answer.content:  # its path takes none
+                answer = _as_program(method, world.path(name), secret)
             if (name, method) in ITS_OWN:
                 assert answer.json() == ITS_OWN[name, method]
             elif name == "api-notification-choices":  # a person's, in every environment: no bound token has any

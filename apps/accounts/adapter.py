@@ -4,6 +4,7 @@ from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest
 
 from apps.accounts.session_store import ORIGIN_KEY
@@ -21,7 +22,19 @@ class AccountAdapter(DefaultAccountAdapter):
         return f"{self.get_client_ip(request)}:{str(credentials.get('username', '')).casefold()}"
 
     def login(self, request: HttpRequest, user: AbstractBaseUser) -> None:
-        super().login(request, user)
+        """Sign in, or leave everything as it was: a sign-in that cannot be put on record is none.
+
+        The form that was sent stays good, so that it can be sent again.
+        """
+        token = request.META.get("CSRF_COOKIE")
+        try:
+            super().login(request, user)
+        except Exception:
+            request.session.flush()
+            request.user = AnonymousUser()
+            request.META["CSRF_COOKIE"] = token
+            request.META["CSRF_COOKIE_NEEDS_UPDATE"] = False
+            raise
         request.session[ORIGIN_KEY] = origin_of(request, self.get_client_ip(request))
 
     def logout(self, request: HttpRequest) -> None:

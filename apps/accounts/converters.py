@@ -46,6 +46,11 @@ class InvitationId(IdConverter):
     regex = f"inv_{BODY}"
 
 
+class ResetId(IdConverter):
+    prefix = "rst"
+    regex = f"rst_{BODY}"
+
+
 class AgentId(IdConverter):
     prefix = "agt"
     regex = f"agt_{BODY}"
@@ -197,6 +202,7 @@ CONVERTERS: dict[str, type[IdConverter]] = {
     "user_id": UserId,
     "token_id": TokenId,
     "invitation_id": InvitationId,
+    "reset_id": ResetId,
     "agent_id": AgentId,
     "tool_id": ToolId,
     "call_id": CallId,

@@ -31,6 +31,12 @@ class ScopeError(AccountError):
     code = "scope_not_allowed"
 
 
+class AgentNameError(AccountError):
+    """A token was to be bound to an agent that there is not; `details` names the one that was probably meant."""
+
+    code = "agent_unknown"
+
+
 class LinkInvalidError(AccountError):
     """The one-time link is unknown, used, withdrawn or too old; one answer for all four."""
 

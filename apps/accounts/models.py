@@ -153,6 +153,39 @@ class Invitation(models.Model):
         return self.accepted_at is None and self.revoked_at is None and self.expires_at > at
 
 
+class PasswordReset(models.Model):
+    """A one-time link with which a person sets a new password; only the SHA-256 of its secret is kept.
+
+    It dies with its maker's right to make it, when the person signs in, gets another role or another password, or is
+    deactivated, and after a day.
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="password_resets")
+    secret_hash = models.CharField(max_length=64, unique=True, editable=False)
+    expires_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    used_at = models.DateTimeField(null=True, blank=True)
+    created_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering: ClassVar = ["-created_at"]
+        indexes: ClassVar = [
+            models.Index(fields=["user"], name="password_reset_open", condition=models.Q(used_at=None, revoked_at=None))
+        ]
+
+    @property
+    def shown_id(self) -> str:
+        return show_id("rst", self.pk)
+
+    def is_usable(self, at: datetime) -> bool:
+        """Say whether the link may still be used, but for what its maker may do now."""
+        is_signed_in_since = self.user.last_login is not None and self.user.last_login > self.created_at
+        is_ended = self.used_at is not None or self.revoked_at is not None or self.expires_at <= at
+        return self.user.is_active and not is_ended and not is_signed_in_since
+
+
 class Session(AbstractBaseSession):
     """A signed-in browser: what Django's session needs, and what its owner wants to see in a list."""
 

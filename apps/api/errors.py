@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.db import InterfaceError, OperationalError
+from django.db import DataError, InterfaceError, OperationalError
 from django.http import Http404
 from rest_framework import exceptions, status
 from rest_framework.response import Response
@@ -40,6 +40,7 @@ STATUS_OF_CODE: dict[str, int] = {
     "run_not_found": status.HTTP_404_NOT_FOUND,
     "conflict": status.HTTP_409_CONFLICT,
     "publication_conflict": status.HTTP_409_CONFLICT,
+    "draft_moved": status.HTTP_409_CONFLICT,
     "publish_request_closed": status.HTTP_409_CONFLICT,
     "publish_request_stale": status.HTTP_409_CONFLICT,
     "bulk_edit_not_found": status.HTTP_404_NOT_FOUND,
@@ -49,6 +50,7 @@ STATUS_OF_CODE: dict[str, int] = {
     "approval_expired": status.HTTP_409_CONFLICT,
     "approval_cancelled": status.HTTP_409_CONFLICT,
     "approval_superseded": status.HTTP_409_CONFLICT,
+    "caller_ended": status.HTTP_409_CONFLICT,
     "approval_frozen": status.HTTP_409_CONFLICT,
     "probes_busy": status.HTTP_409_CONFLICT,
     "halt_exists": status.HTTP_409_CONFLICT,
@@ -65,19 +67,28 @@ STATUS_OF_CODE: dict[str, int] = {
 """Codes of the rooms whose status is not 422, the answer to a request that was understood and refused."""
 
 
+class RequestInvalidError(FirewallError):
+    """A request says what its operation does not know, or what cannot hold together; `details` names each place."""
+
+    def __init__(self, details: list[dict[str, str]]) -> None:
+        super().__init__("the request has mistakes")
+        self.code = "invalid_request"  # as every door calls it, whoever found the mistakes
+        self.details = details
+
+
 def problem(code: str, message: str, details: list[dict[str, str]] | None = None) -> dict[str, Any]:
     return {"code": code, "message": message, "details": details or []}
 
 
-def _details(value: Any, path: str = "") -> Iterator[dict[str, str]]:
+def details_of(value: Any, path: str = "") -> Iterator[dict[str, str]]:
     """Flatten DRF's nested error details to one line a mistake, with its path."""
     if isinstance(value, dict):
         for key, inner in value.items():
             place = "" if key == "non_field_errors" else str(key)
-            yield from _details(inner, f"{path}.{place}".strip("."))
+            yield from details_of(inner, f"{path}.{place}".strip("."))
     elif isinstance(value, list):
         for index, inner in enumerate(value):
-            yield from _details(inner, path if not isinstance(inner, dict | list) else f"{path}[{index}]")
+            yield from details_of(inner, path if not isinstance(inner, dict | list) else f"{path}[{index}]")
     else:
         yield {"path": path, "code": getattr(value, "code", "invalid"), "message": str(value)}
 
@@ -92,6 +103,12 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> Response | Non
         return Response(
             problem(exc.code, exc.message, details),
             status=STATUS_OF_CODE.get(exc.code, status.HTTP_422_UNPROCESSABLE_ENTITY),
+        )
+    if isinstance(exc, DataError):
+        logger.warning("a value does not fit", exc_info=exc)
+        return Response(
+            problem("value_out_of_range", "a value is outside what can be stored"),
+            status=status.HTTP_422_UNPROCESSABLE_ENTITY,
         )
     if isinstance(exc, OperationalError | InterfaceError):
         logger.error("no database", exc_info=exc)
@@ -110,7 +127,7 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> Response | Non
     if wait_s is not None:
         headers["Retry-After"] = str(int(wait_s) + 1)
     if isinstance(exc, exceptions.ValidationError):
-        body = problem("invalid_request", "the request has mistakes", list(_details(exc.detail)))
+        body = problem("invalid_request", "the request has mistakes", list(details_of(exc.detail)))
     else:
         body = problem(str(exc.get_codes()), str(exc.detail))
     return Response(body, status=exc.status_code, headers=headers)

@@ -41,9 +41,9 @@ class Figures(Collector):
 def _calls(ledger: LedgerMetrics) -> Iterator[Metric]:
     calls = CounterMetricFamily(f"{P}_calls", "Calls that ended, by outcome.", labels=["environment", "outcome"])
     begun = CounterMetricFamily(f"{P}_calls_begun", "Calls that were asked for.", labels=["environment"])
-    for environment, asked, ran, denied, failed in ledger.calls:
+    for environment, asked, ran, denied, failed, joined in ledger.calls:
         begun.add_metric([environment], float(asked))
-        for outcome, count in (("completed", ran), ("denied", denied), ("failed", failed)):
+        for outcome, count in (("completed", ran), ("denied", denied), ("failed", failed), ("joined", joined)):
             calls.add_metric([environment, outcome], float(count))
     yield calls
     yield begun

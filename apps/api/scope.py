@@ -6,7 +6,7 @@ from rest_framework.exceptions import NotFound
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from apps.accounts.access import Permission, Principal, may, may_environment
+from apps.accounts.access import Permission, Principal, may, may_environment, require_agents
 from apps.registry.selectors import environments
 
 if TYPE_CHECKING:
@@ -16,13 +16,20 @@ if TYPE_CHECKING:
 class NeedsPermission(BasePermission):
     """Let through who has the permission that the view's table names for the method.
 
-    A view without an entry for a method answers nobody: forgetting one closes the door.
+    A view without an entry for a method answers nobody: forgetting one closes the door. So it is for tokens that are
+    bound to agents: they reach the methods that a view names in `bound`, where it shows and changes only what is
+    theirs, and no others.
     """
 
     def has_permission(self, request: Request, view: "APIView") -> bool:
         table: dict[str, Permission] = getattr(view, "permissions", {})
-        wanted = table.get("GET" if request.method in {"HEAD", "OPTIONS"} else request.method or "")
-        return wanted is not None and may(cast(Principal, request.user), wanted)
+        method = "GET" if request.method in {"HEAD", "OPTIONS"} else request.method or ""
+        wanted, principal = table.get(method), cast(Principal, request.user)
+        if wanted is None or not may(principal, wanted):
+            return False
+        if method not in getattr(view, "bound", ()):
+            require_agents(principal, ())
+        return True
 
 
 def environment_of(request: Request) -> Any:

@@ -1,10 +1,10 @@
 """Paths of the programs' door, below /api/v1/."""
 
 from django.urls import path
-from drf_spectacular.views import SpectacularJSONAPIView
 
 import apps.accounts.converters  # noqa: F401 - registers <approval_id:…> and its like
 from apps.api.integrity_urls import integrity
+from apps.api.openapi import OpenApiDocument
 from apps.api.retention_urls import retention
 from apps.api.views import (
     answering,
@@ -28,6 +28,7 @@ from apps.api.views import (
     halts,
     limits,
     notifications,
+    password_resets,
     policy_tests,
     releasing,
     replays,
@@ -46,7 +47,7 @@ from apps.api.views.records import RECORD_VIEWS
 from apps.api.views.registry import hooks, plugins, sources, tools
 
 urlpatterns = [
-    path("openapi.json", SpectacularJSONAPIView.as_view(), name="openapi"),
+    path("openapi.json", OpenApiDocument.as_view(), name="openapi"),
     path("environments", environments.Environments.as_view(), name="api-environments"),
     path("registry/tools", tools.Tools.as_view(), name="api-tools"),
     path("registry/tools/<tool_id:tool_id>", tools.ToolDetail.as_view(), name="api-tool"),
@@ -76,7 +77,13 @@ urlpatterns = [
     path("grants/<grant_id:grant_id>", grants.GrantDetail.as_view(), name="api-grant"),
     path("grants/<grant_id:grant_id>/revoke", grants.GrantRevoke.as_view(), name="api-grant-revoke"),
     path("grants/<grant_id:grant_id>/narrow", grants.GrantNarrow.as_view(), name="api-grant-narrow"),
+    path("password-resets", password_resets.PasswordResets.as_view(), name="api-password-resets"),
+    path(
+        "password-resets/<reset_id:reset_id>", password_resets.PasswordResetDetail.as_view(), name="api-password-reset"
+    ),
     path("halts", halts.Halts.as_view(), name="api-halts"),
+    path("halts/effect", halts.HaltEffect.as_view(), name="api-halt-effect"),
+    path("halts/names", halts.HaltNames.as_view(), name="api-halt-names"),
     path("halts/<halt_id:halt_id>/ask", halts.HaltAsk.as_view(), name="api-halt-ask"),
     path("halts/<halt_id:halt_id>/lift", halts.HaltLift.as_view(), name="api-halt-lift"),
     path("limits/rates", limits.RateLimits.as_view(), name="api-rate-limits"),
@@ -139,14 +146,14 @@ urlpatterns = [
     path("approvals/answering", answering.Answering.as_view(), name="api-answering"),
     path("approvals/storm", storms.Storm.as_view(), name="api-storm"),
     path("approvals/rules", answering.AnswerRules.as_view(), name="api-answer-rules"),
-    path("approvals/rules/<str:name>", answering.AnswerRuleDetail.as_view(), name="api-answer-rule"),
-    path("approvals/rules/<str:name>/move", answering.AnswerRuleMove.as_view(), name="api-answer-rule-move"),
+    path("approvals/rules/<path:name>/move", answering.AnswerRuleMove.as_view(), name="api-answer-rule-move"),
+    path("approvals/rules/<path:name>", answering.AnswerRuleDetail.as_view(), name="api-answer-rule"),
     path("notifications/choices", notifications.Choices.as_view(), name="api-notification-choices"),
     path("notifications/webhooks", notifications.Webhooks.as_view(), name="api-webhooks"),
-    path("notifications/webhooks/<str:name>", notifications.WebhookDetail.as_view(), name="api-webhook"),
+    path("notifications/webhooks/<path:name>", notifications.WebhookDetail.as_view(), name="api-webhook"),
     path("notifications/deliveries", notifications.Deliveries.as_view(), name="api-deliveries"),
     path("approvals/teams", answering.Teams.as_view(), name="api-teams"),
-    path("approvals/teams/<str:name>", answering.TeamDetail.as_view(), name="api-team"),
+    path("approvals/teams/<path:name>", answering.TeamDetail.as_view(), name="api-team"),
     path("approvals/deputies", answering.Deputies.as_view(), name="api-deputies"),
     path("approvals/deputies/<id_number:deputy_id>", answering.DeputyDetail.as_view(), name="api-deputy"),
     path("approvals/history", approvals_past.ApprovalsHistory.as_view(), name="api-approvals-history"),

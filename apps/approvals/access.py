@@ -4,8 +4,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from apps.accounts.access import Permission, Principal, may, may_environment, require
-from apps.accounts.models import ApiToken
+from apps.accounts.access import Permission, Principal, bound_of, may, may_agent, may_environment, require
 from apps.approvals.errors import ApprovalNotFoundError, GrantNotFoundError
 from apps.approvals.models import Approval, Grant
 from apps.approvals.rules import is_own
@@ -23,7 +22,7 @@ def approval_access(principal: Principal, approval_id: UUID, *, write: bool = Fa
     approval = approval_now(approval_id)
     if approval is None or not may_environment(principal, approval.environment.slug):
         raise ApprovalNotFoundError(approval_id)
-    if not _may_agent(principal, approval.agent):
+    if not may_agent(principal, approval.agent):
         raise ApprovalNotFoundError(approval_id)
     if not may(principal, Permission.APPROVALS_READ):
         raise ApprovalNotFoundError(approval_id)
@@ -48,8 +47,8 @@ def approvals_visible(principal: Principal, approvals: QuerySet[Approval]) -> Qu
     """Leave of some requests those that somebody may see; none for who may see none."""
     if not may(principal, Permission.APPROVALS_READ):
         return approvals.none()
-    if isinstance(principal, ApiToken) and principal.agents:
-        approvals = approvals.filter(agent__in=principal.agents)
+    if bound := bound_of(principal):
+        approvals = approvals.filter(agent__in=bound)
     slugs = [each.slug for each in environments() if may_environment(principal, each.slug)]
     return approvals.filter(environment__slug__in=slugs)
 
@@ -57,14 +56,10 @@ def approvals_visible(principal: Principal, approvals: QuerySet[Approval]) -> Qu
 def _asked(principal: Principal, approval: Approval) -> bool:
     return (
         may_environment(principal, approval.environment.slug)
-        and _may_agent(principal, approval.agent)
+        and may_agent(principal, approval.agent)
         and may(principal, Permission.CALLS_MAKE)
         and is_own(approval, principal)
     )
-
-
-def _may_agent(principal: Principal, agent: str) -> bool:
-    return not isinstance(principal, ApiToken) or not principal.agents or agent in principal.agents
 
 
 def grant_access(principal: Principal, grant_id: UUID, *, write: bool = False) -> Grant:
@@ -75,10 +70,16 @@ def grant_access(principal: Principal, grant_id: UUID, *, write: bool = False) -
         PermissionDeniedError: it may be seen but not revoked.
     """
     grant = Grant.objects.select_related("environment", "approval").filter(pk=grant_id).first()
-    if grant is None or not may_environment(principal, grant.environment.slug):
+    if grant is None or not may_environment(principal, grant.environment.slug) or not may_agent(principal, grant.agent):
         raise GrantNotFoundError("no such grant")
     if not may(principal, Permission.APPROVALS_READ):
         raise GrantNotFoundError("no such grant")
     if write:
         require(principal, Permission.APPROVALS_RESOLVE)
     return grant
+
+
+def grants_visible(principal: Principal, grants: QuerySet[Grant]) -> QuerySet[Grant]:
+    """Leave of some standing approvals those that a principal may see: to a bound token those of its agents alone."""
+    bound = bound_of(principal)
+    return grants.filter(agent__in=bound) if bound else grants

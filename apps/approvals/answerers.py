@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
+from typing import Final
 
 from apps.accounts.access import Permission, Principal, actor_of, may
 from apps.accounts.models import ApiToken, User
@@ -16,7 +18,12 @@ from apps.approvals.teams import people_in
 from apps.audit.drafts import EntryDraft
 from apps.events.notices import announce
 from apps.firewall.engine.conversation_key import group_of_key
-from apps.firewall.engine.dialect import dialect_named
+from apps.firewall.engine.dialect import Dialect, dialect_named
+from apps.firewall.engine.names import fold
+from apps.firewall.engine.subjects import SubjectKind, can_be, subject_name, subject_names
+
+KIND_OF_FIELD: Final[dict[str, SubjectKind]] = {"agents": "agent", "channels": "channel", "tools": "tool"}
+"""What the names in a list of a rule are names of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,17 +41,39 @@ def answer_rule_of(approval: Approval, rules: Iterable[AnswerRule] | None = None
     Args:
         rules: those of its environment in their order, where the caller has read them already.
     """
-    groups = group_of_key(dialect_named(approval.environment.dialect), approval.session_key).group_ids
-    about: dict[str, set[str]] = {
-        "agents": {approval.agent},
-        "channels": {approval.channel},
-        "groups": set(groups),
-        "tools": {approval.tool},
-    }
+    about, dialect = _about(approval), dialect_named(approval.environment.dialect)
     for rule in AnswerRule.objects.filter(environment=approval.environment) if rules is None else rules:
-        if all(not getattr(rule, name) or found & set(getattr(rule, name)) for name, found in about.items()):
+        if rule_is_about(rule, dialect, about):
             return rule
     return None
+
+
+def _about(approval: Approval) -> dict[str, set[str]]:
+    """Say what a request is about, as rules are compared with it."""
+    dialect = dialect_named(approval.environment.dialect)
+    group = group_of_key(dialect, approval.session_key)
+    channels = {subject_name(dialect, "channel", each) for each in (approval.channel, group.channel or "")}
+    return {
+        "agents": {subject_name(dialect, "agent", approval.agent)},
+        "channels": channels - {""},
+        "groups": {fold(each) for each in group.group_ids},
+        "tools": {subject_name(dialect, "tool", approval.tool)},
+    }
+
+
+def rule_is_about(rule: AnswerRule, dialect: Dialect, about: dict[str, set[str]]) -> bool:
+    """Say whether a rule is about a request, by the agents, channels, groups and tools that the request has.
+
+    What cannot be judged counts as met, for a rule only ever leaves an answer to fewer people: a request whose channel
+    nobody knows, and a list in which no entry can be the name of anything.
+    """
+    for field, kind in KIND_OF_FIELD.items():
+        names: list[str] = getattr(rule, field)
+        matcher = subject_names(dialect, kind, names)
+        is_unknown = not about[field] or not any(map(partial(can_be, dialect, kind), names))
+        if names and not is_unknown and not any(map(matcher.matches, about[field])):
+            return False
+    return not rule.groups or bool(about["groups"] & set(map(fold, rule.groups)))
 
 
 def person_of(by: Principal) -> User | None:
@@ -96,7 +125,7 @@ class Named:
     people: frozenset[str]
 
     def covers(self, person: User) -> bool:
-        return person.role in self.roles or person.username in self.people
+        return person.role in self.roles or person.username.lower() in {name.lower() for name in self.people}
 
 
 def named_by(approval: Approval, rule: AnswerRule | None) -> Named | None:

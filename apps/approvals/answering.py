@@ -10,16 +10,19 @@ from django.utils.translation import gettext as _
 
 from apps.accounts.access import Permission, Principal, actor_of, may, require
 from apps.accounts.models import ApiToken, Role, User
-from apps.approvals.answerers import person_of
+from apps.approvals.answerers import KIND_OF_FIELD, person_of
 from apps.approvals.errors import AnswerInvalidError
 from apps.approvals.models import AnswerPolicy, AnswerRule, Deputy
 from apps.approvals.records import answer_change_record
 from apps.approvals.teams import teams, unknown_people
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.services import entry_record
+from apps.firewall.engine.dialect import dialect_named
+from apps.firewall.engine.subjects import SubjectKind
 from apps.registry.models import Environment
-from apps.registry.services.changing import By, change, check_version, field_problems, write_fields
+from apps.registry.services.changing import By, change, check_version, field_problems, name_problems, write_fields
 from apps.rows import RowsBy
+from apps.subjects import subjects_refused, subjects_remarked
 
 ESCALATION_FIELDS: Final = ("escalate_roles", "escalate_people", "escalate_teams")
 RULE_FIELDS: Final = (
@@ -228,7 +231,10 @@ def _check_fields(fields: dict[str, Any]) -> None:
 
 
 def _check_rule(rule: AnswerRule) -> None:
-    details = [*field_problems(rule), *_nobody(rule), *_half_an_escalation(rule)]
+    others = answer_rules(rule.environment).exclude(pk=rule.pk)
+    is_named = rule.pk is None or not AnswerRule.objects.filter(pk=rule.pk, name=rule.name).exists()
+    misnamed = name_problems(rule.name, others.values_list("name", flat=True)) if is_named else []
+    details = [*field_problems(rule), *misnamed, *_nobody(rule), *_half_an_escalation(rule), *_nothing(rule)]
     if details:
         raise AnswerInvalidError(_("this cannot be kept: see details"), details)
 
@@ -248,6 +254,20 @@ def _nobody(rule: AnswerRule) -> list[dict[str, str]]:
         {"path": path, "code": "unknown", "message": _("not known: %(names)s") % {"names": ", ".join(names)}}
         for path, names in found
     ]
+
+
+def answer_rule_remarks(rule: AnswerRule) -> list[dict[str, str]]:
+    """Name what a rule is about and is not there so far, in the shape of details: until it comes, no request is met."""
+    return subjects_remarked(dialect_named(rule.environment.dialect), rule.environment.slug, _named(rule))
+
+
+def _nothing(rule: AnswerRule) -> list[dict[str, str]]:
+    """Name the agents, channels and tools of a rule that cannot be meant: it would let everybody answer."""
+    return subjects_refused(dialect_named(rule.environment.dialect), rule.environment.slug, _named(rule))
+
+
+def _named(rule: AnswerRule) -> dict[str, tuple[SubjectKind, list[str]]]:
+    return {field: (kind, getattr(rule, field)) for field, kind in KIND_OF_FIELD.items()}
 
 
 def _half_an_escalation(rule: AnswerRule) -> list[dict[str, str]]:

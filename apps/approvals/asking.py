@@ -11,6 +11,7 @@ from apps.approvals.models import Approval
 from apps.approvals.sealing import action_digest, sealed_action, unsealed_action
 from apps.approvals.segments import shown_line, shown_piece
 from apps.approvals.shapes import shape_digest
+from apps.approvals.unbound import unbound_kept
 from apps.audit.chain import storable
 from apps.audit.masking import Masker
 from apps.registry.models import Environment
@@ -62,6 +63,7 @@ def _shown(draft: ApprovalDraft) -> dict[str, Any]:
         "argv": masker.value("argv", list(draft.argv)),
         "params": masker.value("params", dict(draft.params)),
         "evidence": masker.value("evidence", [_found(item, masker, draft.command, command) for item in draft.evidence]),
+        "not_bound": masker.value("not_bound", unbound_kept(draft.unbound)),
         "warnings": masker.value("warnings", list(draft.warnings)),
         "title": masker.text(draft.title),
         "reason": masker.text("" if draft.asked is None else draft.asked.reason),

@@ -13,6 +13,7 @@ from apps.approvals.errors import (
     ApprovalExpiredError,
     ApprovalFrozenError,
     ApprovalSupersededError,
+    CallerEndedError,
     DecisionNotAllowedError,
     NotAnApproverError,
     OwnRequestError,
@@ -62,12 +63,15 @@ def answer_check(approval: Approval, wanted: State, answerer: Answerer) -> Place
     """Let an answer to a request that waits through, and tell by which rule and in whose place.
 
     Raises:
-        ApprovalExpiredError, NotAnApproverError, OwnRequestError, ApprovalFrozenError.
+        ApprovalExpiredError, NotAnApproverError, CallerEndedError, OwnRequestError, ApprovalFrozenError.
     """
     if not rules.is_in_time(approval, answerer.at):
         raise ApprovalExpiredError(expired_at=approval.expires_at)
     place = answerer.place_for(approval)
     if wanted in ALLOWED:
+        ended = rules.caller_ended(approval, answerer.at)
+        if ended:
+            raise CallerEndedError(f"{ended}: it is withdrawn")
         if rules.is_own(approval, answerer.by):  # whatever their rights: somebody else has to look at it
             raise OwnRequestError("whoever made the call cannot allow it: somebody else has to look at it")
         if not rules.may_be_allowed(approval):

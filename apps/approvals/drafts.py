@@ -9,6 +9,7 @@ from apps.approvals.models import Approval
 from apps.approvals.states import Decision
 from apps.audit.drafts import EntryDecision
 from apps.firewall.engine.exec_policy import Part
+from apps.firewall.engine.exec_policy.reads import Unbound
 from apps.firewall.identifiers import new_id
 from apps.registry.models import Environment
 
@@ -25,6 +26,7 @@ class ApprovalDraft:
         command, argv, params: as the agent sent them; a masked copy is kept for showing.
         resolved_path: real path of the binary, for the grant that "always" would make.
         evidence: risk hints, each a mapping that the page knows to draw.
+        unbound: what an answer is not bound to.
         parts: the commands of a line as the engine judged them, with their places in `command`.
         asked: the decision that led here: layer, rule and why it asks.
         actor: whose credential made the call ("token:…", "user:…").
@@ -66,6 +68,7 @@ class ApprovalDraft:
     evidence: Sequence[Mapping[str, Any]] = ()
     parts: Sequence[Part] = ()
     warnings: Sequence[str] = ()
+    unbound: Sequence[Unbound] = ()
     asked: EntryDecision | None = None
     snapshot_digest: str = ""
     trace_id: str = ""

@@ -108,6 +108,12 @@ class ApprovalPendingError(ApprovalError):
     code = "approval_id_pending"
 
 
+class CallerEndedError(ApprovalError):
+    """Whoever made the call may not make it any more: their token was revoked, or their account deactivated."""
+
+    code = "caller_ended"
+
+
 class NotAnApproverError(ApprovalError):
     """A rule says who may answer this request, and it is somebody else."""
 

@@ -13,6 +13,7 @@ from apps.approvals.records import escalation_entry
 from apps.approvals.rows import approval_locked, approval_save
 from apps.approvals.states import State
 from apps.audit.services import entry_record
+from apps.events.clock import clock_check
 from apps.events.notices import announce
 
 
@@ -24,6 +25,7 @@ def approvals_escalate(at: datetime) -> int:
     Returns:
         How many escalated now.
     """
+    clock_check()
     return sum(_escalate_one(pk, at) for pk in _due(at))
 
 

@@ -9,8 +9,9 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import F
+from django.utils import timezone
 
-from apps.accounts.access import Principal, actor_of
+from apps.accounts.access import Principal, actor_of, require_agents
 from apps.accounts.models import User
 from apps.approvals.drafts import GrantScope
 from apps.approvals.errors import GrantNotFoundError, GrantScopeError
@@ -18,10 +19,14 @@ from apps.approvals.models import ARGV_PURPOSE, Approval, Grant
 from apps.approvals.records import grant_entry
 from apps.audit.chain import canonical, storable
 from apps.audit.drafts import EntryKind
-from apps.audit.services import entry_record
+from apps.audit.services import entries_record, entry_record
 from apps.events.notices import announce
 from apps.firewall.engine.exec_policy.patterns import PatternError, argument_expression, is_anchored, is_narrower
+from apps.firewall.engine.snapshot import Snapshot
 from apps.keys.seal import seal
+from apps.policies.models import Publication
+from apps.policies.snapshots import publication_snapshot
+from apps.registry.models import Environment
 
 GLOB_MARKS = "*?"
 
@@ -90,6 +95,7 @@ def grant_revoke(grant: Grant, *, by: Principal, at: datetime) -> Grant:
     """End a grant: the next such call asks again. A grant that was revoked before stays as it is.
 
     Raises:
+        PermissionDeniedError: a token that is bound to other agents.
         AuditUnavailableError: the ledger refuses; the grant still stands.
     """
     with transaction.atomic():
@@ -97,6 +103,7 @@ def grant_revoke(grant: Grant, *, by: Principal, at: datetime) -> Grant:
             grant = Grant.objects.select_for_update(of=("self",)).select_related("environment").get(pk=grant.pk)
         except Grant.DoesNotExist:
             raise GrantNotFoundError("no such grant") from None
+        require_agents(by, [grant.agent])
         if grant.revoked_at is not None:
             return grant
         grant.revoked_at = at
@@ -105,6 +112,33 @@ def grant_revoke(grant: Grant, *, by: Principal, at: datetime) -> Grant:
         announce("grant.revoked", id=grant.pk, environment=grant.environment.slug)
         entry_record(grant_entry(grant, EntryKind.GRANT_REVOKED, actor=actor_of(by), at=at))
     return grant
+
+
+def agents_removed(before: Snapshot, after: Snapshot) -> set[str]:
+    """Name the agents that one snapshot has and a later one has no more."""
+    ids = [{agent["id"] for agent in each.document["agents"]} for each in (before, after)]
+    return ids[0] - ids[1]
+
+
+def grants_of_removed(environment: Environment, after: Snapshot, *, live: Publication | None) -> list[Grant]:
+    """List the standing grants that a publication ends: those of agents that it removes."""
+    standing = Grant.objects.filter(environment=environment, revoked_at=None).exclude(agent="")
+    if live is None or live.snapshot_id == after.digest or not standing.exists():
+        return []
+    removed = agents_removed(publication_snapshot(live), after)
+    return list(standing.filter(agent__in=removed).select_related("environment")) if removed else []
+
+
+def grants_follow(last: Publication, publication: Publication) -> None:
+    """End what stands for agents that a publication removes: one that is made anew begins with nothing."""
+    ending = grants_of_removed(publication.environment, publication_snapshot(publication), live=last)
+    for grant in ending:
+        grant.revoked_at, grant.revoked_by_label = timezone.now(), str(publication.published_by or publication.actor)
+        grant.save(update_fields=["revoked_at", "revoked_by_label"])
+        announce("grant.revoked", id=grant.pk, environment=publication.environment.slug)
+    if ending:
+        at = timezone.now()
+        entries_record([grant_entry(each, EntryKind.GRANT_REVOKED, actor=publication.actor, at=at) for each in ending])
 
 
 def grant_narrow(grant: Grant, arg_pattern: str, *, by: Principal, at: datetime) -> Grant:
@@ -119,6 +153,7 @@ def grant_narrow(grant: Grant, arg_pattern: str, *, by: Principal, at: datetime)
     """
     with transaction.atomic():
         grant = Grant.objects.select_for_update(of=("self",)).select_related("environment").get(pk=grant.pk)
+        require_agents(by, [grant.agent])
         if grant.revoked_at is not None or (grant.expires_at is not None and grant.expires_at <= at):
             raise GrantNotFoundError("this grant does not stand any more")
         if not grant.arg_pattern:

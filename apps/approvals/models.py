@@ -78,6 +78,7 @@ class Approval(models.Model):
     evidence = models.JSONField(default=list)
     parts = models.JSONField(default=list)
     warnings = models.JSONField(default=list)
+    not_bound = models.JSONField(default=list)
     reason_layer = models.TextField(blank=True)
     reason_rule = models.TextField(blank=True)
     reason = models.TextField(blank=True)

@@ -9,6 +9,7 @@ from apps.accounts.access import Principal
 from apps.approvals.access import approvals_visible
 from apps.approvals.models import Approval
 from apps.approvals.states import State
+from apps.firewall.engine.subjects import kept_name
 from apps.registry.models import Environment
 
 TEXT_LIMIT = 200
@@ -48,9 +49,8 @@ def approvals_ended(
         found = approvals_visible(viewer, found)
     if environment is not None:
         found = found.filter(environment=environment)
-    for name in ("state", "kind", "agent"):
-        if getattr(filters, name):
-            found = found.filter(**{name: getattr(filters, name)})
+    exact = {"state": filters.state, "kind": filters.kind, "agent": kept_name("agent", filters.agent)}
+    found = found.filter(**{name: value for name, value in exact.items() if value})
     if filters.by:
         found = found.filter(decided_by_label__icontains=filters.by[:TEXT_LIMIT])
     if filters.text:

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db.models import F, Q
 
+from apps.accounts import selectors
 from apps.accounts.access import Principal
 from apps.accounts.models import ApiToken
 from apps.approvals.models import Approval
@@ -57,6 +58,15 @@ def is_own(approval: Approval, by: Principal) -> bool:
     if isinstance(by, ApiToken) and by.created_by is not None:
         answers.add(by.created_by.actor)
     return bool(made_by & answers)
+
+
+def caller_ended(approval: Approval, at: datetime) -> str:
+    """Say why the call that a request is about may not be made any more by whoever made it; empty when it may."""
+    for actor in dict.fromkeys((approval.actor, approval.requester)):
+        ended = selectors.caller_ended(actor, environment=approval.environment.slug, agent=approval.agent, at=at)
+        if ended:
+            return ended
+    return ""
 
 
 def standing_at(at: datetime) -> Q:

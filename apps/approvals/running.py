@@ -15,6 +15,7 @@ from apps.approvals.sealing import unsealed_action
 from apps.approvals.states import ALLOWED, State
 from apps.audit.drafts import EntryKind
 from apps.audit.services import entry_record
+from apps.events.clock import clock_rests
 from apps.events.notices import announce
 
 # An allowed action that no runner took in this time (all were down) does not run any more: nobody expects it.
@@ -88,6 +89,8 @@ def approvals_abandon(at: datetime) -> int:
     Returns:
         How many were closed.
     """
+    if clock_rests(at, limit=CLAIM_WINDOW):
+        return 0
     late = Approval.objects.filter(
         state__in=ALLOWED, claimed_at=None, finished_at=None, decided_at__lte=at - CLAIM_WINDOW
     )

@@ -1,17 +1,31 @@
 """How far an "always" may reach for one request, or why there is none."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from apps.approvals.models import Approval
 from apps.approvals.proposals import ANY, first_pattern
 from apps.approvals.states import Decision
+from apps.approvals.unbound import in_each
 from apps.firewall.engine.exec_policy import AllowEntry
 
 ReachName = Literal["exact", "first", "any"]
 
 SHELL_CODES: Final = frozenset({"shell_syntax", "reserved_word", "assignment", "wrapper", "shell", "inline_code"})
 """What in a line makes it more than the words that were read, as the engine's evidence names it."""
+
+
+ALWAYS_OFF: Final[Mapping[str, Promise]] = {
+    "shell": _("A line that needs a shell, or runs other code, cannot be saved as a rule."),
+    "variables": _("A command that is given variables cannot be saved as a rule."),
+    "runs_elsewhere": _("Another machine runs it: no rule here speaks for that."),
+    "rule": _("This request offers one answer at a time."),
+}
+"""Why a request offers no "always", by code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,3 +74,9 @@ def always_is_off(approval: Approval) -> str:
     if "variables" in codes:
         return "variables"
     return "rule" if approval.runs_here else "runs_elsewhere"
+
+
+def always_off_shown(approval: Approval) -> dict[str, Any] | None:
+    """Tell programs why a request offers no "always"; None where it does."""
+    code = always_is_off(approval)
+    return {"code": code, "reason": in_each(lambda: str(ALWAYS_OFF[code]))} if code else None

@@ -15,8 +15,8 @@ def shown_line(masker: Masker, command: str, parts: Sequence[Part]) -> tuple[str
 
     Returns:
         The masked line, and for each command `start` and `end` in it, `program`, `wrappers`, `by` (what admits it,
-        empty when nothing does), `pattern`, and `why` it asks (`code`, `text`; None when something admits it). No
-        commands where their places in the masked line cannot be told.
+        empty when nothing does), `pattern`, `why` it asks (`code`, `text`; None when something admits it), and
+        `stricter`: OpenClaw would not ask. No commands where their places in the masked line cannot be told.
     """
     standing = [part for part in parts[:PARTS_LIMIT] if command[part.start : part.end]]
     text, places = masker.placed(command, [(part.start, part.end) for part in standing])
@@ -43,4 +43,5 @@ def _told(masker: Masker, part: Part, command: str, shown: str) -> dict[str, Any
         "by": part.satisfied_by,
         "pattern": told(part.pattern),
         "why": None if why is None else {"code": why.code, "text": told(why.text)},
+        "stricter": part.is_stricter,
     }

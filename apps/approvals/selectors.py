@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db.models import Avg, Count, DurationField, ExpressionWrapper, F, Max, Q, QuerySet
 from django.db.models.functions import Coalesce, Least
 
+from apps.accounts.access import Principal, bound_of
 from apps.approvals import rules
 from apps.approvals.grants import params_digest
 from apps.approvals.models import Approval, Grant
@@ -17,6 +18,7 @@ from apps.approvals.states import ALLOWED, State
 from apps.audit.selectors import LikeCounts, PastCommand, calls_like, commands_past
 from apps.registry.models import Environment
 from apps.registry.probing import PROBES
+from apps.remembered import remembered
 from apps.rows import RowsBy
 
 WAITED_UNTIL = Least(F("decided_at"), F("expires_at"))
@@ -51,6 +53,15 @@ def approvals_pending(environment: Environment | None = None) -> QuerySet[Approv
     else:
         pending = pending.filter(environment=environment)
     return pending.order_by("expires_at", "id")
+
+
+@remembered
+def asking_agents(environment: str) -> list[str]:
+    """Name the agents with requests that wait in the environment with a slug; in all where it is empty."""
+    rows = Approval.objects.filter(state=State.REQUESTED)
+    if environment:
+        rows = rows.filter(environment__slug=environment)
+    return list(rows.order_by("agent").values_list("agent", flat=True).distinct())
 
 
 def in_time(at: datetime) -> Q:
@@ -166,9 +177,13 @@ def grants_standing(environment: Environment | None = None) -> QuerySet[Grant]:
     return standing.order_by(Coalesce("last_used_at", "created_at").desc(), "id")
 
 
-def grants_ended(environment: Environment, *, at: datetime, limit: int = 50) -> list[Grant]:
-    """Give the grants that were revoked or ran out, the latest first."""
+def grants_ended(
+    environment: Environment, *, at: datetime, limit: int = 50, viewer: Principal | None = None
+) -> list[Grant]:
+    """Give the grants that were revoked or ran out, the latest first; to a bound token those of its agents alone."""
     ended = Grant.objects.filter(Q(revoked_at__isnull=False) | Q(expires_at__lte=at), environment=environment)
+    if bound := bound_of(viewer):
+        ended = ended.filter(agent__in=bound)
     return list(ended.order_by(Coalesce("revoked_at", "expires_at").desc(), "id")[:limit])
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
-from apps.accounts.access import Principal, actor_of
+from apps.accounts.access import Principal, actor_of, require_agents
 from apps.accounts.models import User
 from apps.approvals import grants, rules
 from apps.approvals.answerers import label_of, voice_add
@@ -21,6 +21,7 @@ from apps.approvals.errors import (
     ApprovalExpiredError,
     ApprovalPendingError,
     ApprovalSupersededError,
+    CallerEndedError,
     NotAnApproverError,
     OwnRequestError,
 )
@@ -32,6 +33,7 @@ from apps.approvals.states import ALLOWED, State
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.masking import Masker
 from apps.audit.services import entries_record, entry_record
+from apps.events.clock import clock_check
 from apps.events.notices import announce
 
 TRIES = 5
@@ -41,6 +43,7 @@ ON_RECORD = (
     ApprovalExpiredError,
     ApprovalCancelledError,
     ApprovalSupersededError,
+    CallerEndedError,
     OwnRequestError,
     NotAnApproverError,
 )
@@ -149,15 +152,19 @@ def approval_resolve(
         scope: how far "always" reaches; the exact action when absent.
         batch_id: names the answer to many requests that this one is part of.
     Raises:
+        PermissionDeniedError: a token that is bound to other agents, or would allow something for every agent.
         DecisionNotAllowedError: no such decision, or this request does not offer it.
         OwnRequestError: the requester would allow its own call.
         NotAnApproverError: a rule leaves this answer to others.
+        CallerEndedError: whoever made the call may not make it any more; the request is withdrawn.
         ApprovalFrozenError: the kill switch stopped what was asked for.
         ApprovalAlreadyDecidedError: somebody answered differently; it names who and when.
         ApprovalExpiredError, ApprovalCancelledError, ApprovalSupersededError: nobody waits for an answer any more.
         GrantScopeError: the wanted scope cannot be kept.
         AuditUnavailableError: the ledger refuses; nothing was decided.
     """
+    require_agents(by, [] if scope is not None and scope.every_agent else [approval.agent])
+    clock_check()
     try:
         with transaction.atomic():
             approval = approval_locked(approval.pk)
@@ -166,6 +173,8 @@ def approval_resolve(
             return _resolve(approval, wanted_state(approval, decision), by=by, at=at, reason=reason, scope=scope)
     except ON_RECORD as exc:
         entry_record(refusal_entry(approval, decision, code=exc.code, actor=actor_of(by), at=at))
+        if isinstance(exc, CallerEndedError):
+            approval_cancel(approval, at=at, reason=rules.caller_ended(approval, at))
         raise
 
 
@@ -203,6 +212,7 @@ def approvals_expire(at: datetime) -> int:
     Returns:
         How many ended now.
     """
+    clock_check()
     due = Approval.objects.filter(state=State.REQUESTED, expires_at__lte=at).values_list("pk", flat=True)
     return sum(_expire_one(pk, at) for pk in due)
 
@@ -241,6 +251,24 @@ def approval_cancel(approval: Approval, *, at: datetime, reason: str = "") -> Ap
             )
         )
     return approval
+
+
+def approvals_withdraw(at: datetime) -> int:
+    """Withdraw every request whose caller may not make the call any more. Harmless to repeat, and to race.
+
+    Returns:
+        How many were withdrawn now.
+    """
+    waiting = Approval.objects.filter(state=State.REQUESTED).select_related("environment")
+    known: dict[tuple[str, str, object, str], str] = {}
+    withdrawn = 0
+    for approval in waiting:
+        caller = (approval.actor, approval.requester, approval.environment_id, approval.agent)
+        if caller not in known:
+            known[caller] = rules.caller_ended(approval, at)
+        if known[caller]:
+            withdrawn += approval_cancel(approval, at=at, reason=known[caller]).decided_at == at
+    return withdrawn
 
 
 def approval_supersede(approval: Approval, *, reason: str, at: datetime) -> bool:

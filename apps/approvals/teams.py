@@ -9,10 +9,12 @@ from django.utils.translation import gettext as _
 from apps.accounts.access import Permission, Principal, may_environment, require
 from apps.accounts.models import User
 from apps.approvals.errors import AnswerInvalidError, TeamInUseError, TeamNotFoundError
-from apps.approvals.models import AnswerRule, Team
+from apps.approvals.models import AnswerRule, Approval, Team
 from apps.approvals.records import answer_change_record
+from apps.approvals.rows import approval_save
+from apps.approvals.states import State
 from apps.registry.models import Environment
-from apps.registry.services.changing import By, change, check_version, field_problems, write_fields
+from apps.registry.services.changing import By, change, check_version, field_problems, name_problems, write_fields
 
 
 def teams(environment: Environment) -> QuerySet[Team]:
@@ -51,7 +53,7 @@ def team_add(environment: Environment, *, name: str, people: list[str], by: By =
 
 
 def team_change(team: Team, *, expected_version: int | None = None, by: By = None, **fields: Any) -> Team:
-    """Change a team; rules that name it keep naming it.
+    """Change a team; rules that name it, and requests that escalated to it, keep naming it.
 
     Args:
         fields: name, people.
@@ -66,7 +68,7 @@ def team_change(team: Team, *, expected_version: int | None = None, by: By = Non
             setattr(wanted, name, _each_once(value) if name == "people" else value)
         _check(wanted)
         if write_fields(team, {name: getattr(wanted, name) for name in fields}):
-            _rename_in_rules(team.environment, before, team.name)
+            _rename_where_named(team.environment, before, team.name)
             answer_change_record(team.environment, by, "changed", {"team": before, **fields})
     return team
 
@@ -76,8 +78,14 @@ def team_remove(team: Team, *, by: By = None) -> None:
 
     Raises:
         PermissionDeniedError, TeamInUseError: with the rules that name it.
+        TeamNotFoundError: somebody else has removed it.
     """
     with change(by):
+        rows = teams(team.environment).select_for_update(of=("self",)).select_related("environment")
+        current = rows.filter(pk=team.pk).first()
+        if current is None:
+            raise TeamNotFoundError("no such team")
+        team = current
         using = list(_naming(team.environment, team.name).select_for_update().values_list("name", flat=True))
         if using:
             raise TeamInUseError(_("rules name this team: %(names)s") % {"names": ", ".join(using)}, using)
@@ -101,15 +109,22 @@ def _naming(environment: Environment, name: str) -> QuerySet[AnswerRule]:
     return AnswerRule.objects.filter(named, environment=environment)
 
 
-def _rename_in_rules(environment: Environment, before: str, after: str) -> None:
+def _rename_where_named(environment: Environment, before: str, after: str) -> None:
     if before == after:
         return
+
+    def renamed(names: list[str]) -> list[str]:
+        return [after if each == before else each for each in names]
+
     for rule in _naming(environment, before).select_for_update():
-        named = {
-            field: [after if each == before else each for each in getattr(rule, field)]
-            for field in ("teams", "escalate_teams")
-        }
-        write_fields(rule, named)
+        write_fields(rule, {field: renamed(getattr(rule, field)) for field in ("teams", "escalate_teams")})
+    escalated = Approval.objects.filter(
+        environment=environment, state=State.REQUESTED, escalated_to__teams__contains=[before]
+    )
+    for approval in escalated.select_for_update():
+        to: dict[str, list[str]] = approval.escalated_to or {}
+        approval.escalated_to = to | {"teams": renamed(to["teams"])}
+        approval_save(approval, "escalated_to")
 
 
 def _each_once(people: list[str]) -> list[str]:
@@ -117,7 +132,10 @@ def _each_once(people: list[str]) -> list[str]:
 
 
 def _check(team: Team) -> None:
-    details = field_problems(team)
+    others = teams(team.environment).exclude(pk=team.pk)
+    is_named = team.pk is None or not Team.objects.filter(pk=team.pk, name=team.name).exists()
+    misnamed = name_problems(team.name, others.values_list("name", flat=True)) if is_named else []
+    details = [*field_problems(team), *misnamed]
     unknown = unknown_people(team.people)
     if unknown:
         message = _("not known: %(names)s") % {"names": ", ".join(unknown)}

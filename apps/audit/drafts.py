@@ -51,12 +51,14 @@ class EntryKind(StrEnum):
     LIMIT_CHANGE = "limit_change"
     HOOK_CHANGE = "hook_change"
     SESSION_CHANGE = "session_change"
+    CLOCK_STEP = "clock_step"
     SEARCH_LABEL = "search_label"
     REPLAY = "replay"
     KILL_SWITCH = "kill_switch"
     COMMAND_ENDED = "command_ended"
     GATEWAY_CHANGE = "gateway_change"
     UNGOVERNED_CALL = "ungoverned_call"
+    WORKSPACE_CHANGE = "workspace_change"
 
 
 # Entries that belong to one call and are useless without its id.

@@ -15,9 +15,10 @@ from apps.accounts.models import ApiToken, User
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.errors import ExportFormatError, ExportNotFoundError, ExportStateError
 from apps.audit.export_files import exports_dir, removed
-from apps.audit.filters import EntryFilters
+from apps.audit.filters import EntryFilters, filters_within
 from apps.audit.formats import FORMATS, STREAMED
 from apps.audit.models import Export
+from apps.audit.queries import check_statuses
 from apps.audit.services import entry_record
 from apps.audit.walking import Heads, heads_now, lines_of
 from apps.events.notices import announce
@@ -47,7 +48,7 @@ def export_stream(by: Principal, *, filters: EntryFilters, format_name: str, at:
         PermissionDeniedError, ExportFormatError, AuditUnavailableError: as `export_request`; nothing was given.
     """
     require(by, Permission.AUDIT_EXPORT)
-    return _streamed(by, filters=filters, format_name=format_name, at=at)
+    return _streamed(by, filters=filters_within(by, filters), format_name=format_name, at=at)
 
 
 def export_request(by: Principal, *, filters: EntryFilters, format_name: str, at: datetime) -> Export:
@@ -59,7 +60,7 @@ def export_request(by: Principal, *, filters: EntryFilters, format_name: str, at
         AuditUnavailableError: the ledger refuses; nothing is exported.
     """
     require(by, Permission.AUDIT_EXPORT)
-    return _requested(by, filters=filters, format_name=format_name, at=at)
+    return _requested(by, filters=filters_within(by, filters), format_name=format_name, at=at)
 
 
 def export_by_machine(*, filters: EntryFilters, format_name: str, at: datetime) -> Export:
@@ -85,6 +86,7 @@ def export_stream_by_machine(*, filters: EntryFilters, format_name: str, at: dat
 
 
 def _streamed(by: Principal | None, *, filters: EntryFilters, format_name: str, at: datetime) -> Iterator[bytes]:
+    check_statuses(filters)
     bounded = _bounded(filters, at)
     lines = entry_export(bounded, format_name)
     entry_record(_told(by, bounded, {"format": format_name, "filters": bounded.to_json(), "streamed": True}))
@@ -94,6 +96,7 @@ def _streamed(by: Principal | None, *, filters: EntryFilters, format_name: str, 
 def _requested(by: Principal | None, *, filters: EntryFilters, format_name: str, at: datetime) -> Export:
     if format_name not in FORMATS:
         raise ExportFormatError(f"no export format `{format_name}`: use {' or '.join(FORMATS)}")
+    check_statuses(filters)
     bounded = _bounded(filters, at)
     with transaction.atomic():
         export = Export.objects.create(

@@ -17,7 +17,7 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.db.backends.utils import CursorWrapper
 
-from apps.audit.queries import DENIED, IS_END, IS_HEAD
+from apps.audit.queries import DENIED, IS_END, IS_HEAD, JOINED
 
 STEP_ENTRIES: Final = 2000
 STEP_BYTES: Final = 8 * 1024 * 1024
@@ -86,7 +86,8 @@ SELECT e.environment, steps.step_s, named.dimension, named.value,
 FROM audit_entry AS e
 CROSS JOIN LATERAL (VALUES ('', ''), ('agent', e.agent), ('tool', e.tool), ('channel', e.channel),
     ('layer', e.decision_layer),
-    ('status', CASE WHEN NOT ({IS_END}) THEN '' WHEN {DENIED} THEN 'denied' ELSE e.status END)
+    ('status', CASE WHEN NOT ({IS_END}) THEN '' WHEN {JOINED} THEN 'joined' WHEN {DENIED} THEN 'denied'
+        ELSE e.status END)
 ) AS named (dimension, value)
 CROSS JOIN (VALUES (60), (3600)) AS steps (step_s)
 WHERE (steps.step_s = 3600 OR named.dimension = '') AND e.call_id IS NOT NULL

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from apps.audit.queries import DENIED
+from apps.audit.queries import DENIED_BY_PERSON, JOINED
 
 ENTRIES_READ: Final = 1000
 LINE_READ: Final = 2000
@@ -18,15 +18,15 @@ SPAN: Final = timedelta(days=90)
 
 
 RECENT: Final = (
-    "SELECT at, id, call_id, kind, status, environment, tool FROM audit_entry"
+    "SELECT at, id, call_id, kind, status, environment, tool, decision_layer FROM audit_entry"
     " WHERE agent = %s AND at >= %s AND at < %s ORDER BY at DESC, id DESC LIMIT %s"
 )
 PAST: Final = (
     f"SELECT min(e.at) AS began, max(left(c.params ->> 'command', {LINE_READ})) AS command,"
-    f" bool_or({DENIED}) AS is_denied FROM ({RECENT}) AS e"
+    f" bool_or({DENIED_BY_PERSON}) AS is_denied FROM ({RECENT}) AS e"
     " LEFT JOIN audit_content AS c ON c.at = e.at AND jsonb_typeof(c.params) = 'object'"
     " AND c.entry_id = CASE WHEN e.kind <> 'approval_answered' THEN e.id END"  # an answer repeats no params
-    " WHERE e.environment = %s AND e.tool = %s AND e.call_id <> %s GROUP BY e.call_id"
+    f" WHERE e.environment = %s AND e.tool = %s AND e.call_id <> %s GROUP BY e.call_id HAVING NOT bool_or({JOINED})"
 )
 SHAPE: Final = (
     "concat_ws(' ', substring({0} from '^\\s*(\\S+)'),"
@@ -37,7 +37,7 @@ SHAPE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class PastCommand:
-    """One earlier call: the command, masked, and whether it was refused."""
+    """One earlier call: the command, masked, and whether a person denied it."""
 
     at: datetime
     command: str
@@ -48,7 +48,8 @@ class PastCommand:
 class PastLines:
     """An agent's earlier lines of one shape, counted, and those that hold one of some texts, newest first.
 
-    `last` and `denied_last` are when the newest of them began, and the newest that was refused.
+    `denied` counts what people denied; what a rule refused and what expired says nothing of their opinion, and repeats
+    of a call that waited are not calls of their own. `last` and `denied_last` are when the newest of them began.
     """
 
     alike: int = 0

@@ -16,10 +16,12 @@ from apps.audit.signing import audit_key, key_id
 from apps.audit.statements import Statement, StatementKind, signer_check, statements_newest
 from apps.audit.verification_runs import Alarm, alarms, verification_last
 from apps.audit.witnesses import witnesses
+from apps.events.clock import clock_step_last
 
-# Checkpoints come each minute: what stays open for much longer is a sign that none can be signed.
+# Checkpoints come every ten seconds: what stays open for much longer is a sign that none can be signed.
 OPEN_TOO_LONG = timedelta(minutes=10)
 FAILED_TOO_OFTEN = 3
+CLOCK_SHOWN = timedelta(days=1)
 VERIFIER = "verify_audit.py"
 FIGURES = """
 SELECT count(*), coalesce(sum(boot.seq), 0)::bigint, coalesce(sum(boot.seq - coalesce(done.seq, 0)), 0)::bigint
@@ -98,6 +100,9 @@ def integrity_alarms(at: datetime) -> list[Alarm]:
         (since,) = cursor.fetchone()
     if since is not None and since < at - OPEN_TOO_LONG and _is_moving(at):
         found.append(Alarm("unsigned", since))
+    step = clock_step_last(at, within=CLOCK_SHOWN)
+    if step is not None:
+        found.append(Alarm("clock", step.at, f"{step.step_s:+.0f}"))
     return found
 
 

@@ -12,7 +12,7 @@ from apps.audit.streaming.streams import StreamState, streams_shown
 from apps.audit.writer import Pressure, writer
 
 CALLS: Final = """
-SELECT environment, sum(begun), sum(ran), sum(denied), sum(failed) FROM audit_tally
+SELECT environment, sum(begun), sum(ran), sum(denied), sum(failed), sum(ended - ran - denied - failed) FROM audit_tally
 WHERE step_s = 3600 AND dimension = '' GROUP BY environment ORDER BY environment
 """
 CHAINS: Final = """
@@ -28,13 +28,13 @@ class LedgerMetrics:
     """What can be measured of the ledger at one moment.
 
     Args:
-        calls: by environment, how many began, ran, were denied, failed.
+        calls: by environment, how many began, ran, were denied, failed, joined another one.
         heads: of the chains that are written now: chain, host, number of the last entry.
         checkpoint_age_s: None before the first one.
         pressure: of the writer of this process.
     """
 
-    calls: tuple[tuple[str, int, int, int, int], ...]
+    calls: tuple[tuple[str, int, int, int, int, int], ...]
     heads: tuple[tuple[UUID, str, int], ...]
     chains: int
     entries: int

@@ -17,7 +17,7 @@ from django.db import connection
 
 from apps.audit.filters import EntryFilters
 from apps.audit.following import follow_near
-from apps.audit.queries import DENIED, Where, calls_where, ends_where
+from apps.audit.queries import DENIED, JOINED, Where, calls_where, ends_where
 from apps.audit.selectors import entries_found
 
 COUNT_LIMIT: Final = 10_000
@@ -238,6 +238,9 @@ def entry_histogram(filters: EntryFilters, *, at: datetime, bars: int = 60) -> H
     )
 
 
+STATUS_OF_END = f"CASE WHEN {JOINED} THEN 'joined' WHEN {DENIED} THEN 'denied' ELSE e.status END AS status"
+
+
 def entry_facets(filters: EntryFilters, *, at: datetime) -> Facets:
     """Count which agents, tools, channels, layers and statuses occur, most frequent first, at most 20 of each.
 
@@ -249,7 +252,7 @@ def entry_facets(filters: EntryFilters, *, at: datetime) -> Facets:
         return _tallied_facets(filters, since, until)
     within = replace(filters, since=since, until=until)
     begun = _newest(calls_where(within), "e.agent, e.tool, e.channel, e.decision_layer")
-    ended = _newest(ends_where(within), f"CASE WHEN {DENIED} THEN 'denied' ELSE e.status END AS status")
+    ended = _newest(ends_where(within), STATUS_OF_END)
     sets = ", ".join(f"({column})" for column in FACETS.values())
     chosen = " ".join(f"WHEN GROUPING({column}) = 0 THEN '{name}'" for name, column in FACETS.items())
     counted = _rows(
@@ -275,7 +278,7 @@ def _tally_of(filters: EntryFilters, step_s: int) -> _Tally | None:
         return None
     values = getattr(filters, named[0])
     values = values if isinstance(values, tuple) else (values,)
-    if named[0] == "status" and not {"completed", "failed", "unknown", "denied"}.issuperset(values):
+    if named[0] == "status" and not {"completed", "failed", "unknown", "denied", "joined"}.issuperset(values):
         return None
     return _Tally(filters.environment, named[0], values)
 

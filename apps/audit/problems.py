@@ -11,6 +11,7 @@ Kind: TypeAlias = Literal[
     "rewritten",
     "changed",
     "content_stray",
+    "content_stray.alone",
     "content_changed",
     "purged_back",
     "content_back",
@@ -45,6 +46,7 @@ SENTENCES: Final[Mapping[Kind, str]] = {
     "rewritten": gettext_noop("a checkpoint signed another entry in its place"),
     "changed": gettext_noop("it does not hash to what it says"),
     "content_stray": gettext_noop("it has content that it did not commit to"),
+    "content_stray.alone": gettext_noop("contents belong to no entry: %(contents)s"),
     "content_changed": gettext_noop("its content is not the one that it committed to"),
     "purged_back": gettext_noop("a signed statement says that it was purged"),
     "content_back": gettext_noop("a signed statement says that its content was erased"),
@@ -94,6 +96,6 @@ def told_to_people(problem: Mapping[str, Any]) -> str:
 
 def place_to_people(problem: Mapping[str, Any]) -> str:
     """Name where a kept problem is, in the language of whoever reads it."""
-    if problem.get("chain") != "":
+    if problem.get("chain") != "" or not problem.get("number"):
         return str(problem["place"])
     return gettext("statement #%(number)s") % {"number": problem["number"]}

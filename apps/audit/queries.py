@@ -7,9 +7,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from django.db import connection
+
+from apps.accounts.selectors import actors_named
+from apps.audit.drafts import EntryKind
+from apps.audit.errors import FilterError
 from apps.audit.filters import EntryFilters
 from apps.audit.rows import CONTENT_PARTS, ENTRY_COLUMNS, MOVED
 from apps.audit.words import HEAD, OWN, Wanted, wanted_of
+from apps.firewall.tools.near import did_you_mean
 
 SELECTED = ", ".join(
     [*(MOVED.get(name, f"e.{name}") for name in ENTRY_COLUMNS), *(f"c.{name}" for name in CONTENT_PARTS)]
@@ -27,16 +33,24 @@ IS_END = (
     "e.call_id IS NOT NULL AND (e.kind IN ('call_outcome', 'denial', 'approval_expired', 'approval_superseded')"
     " OR (e.kind = 'approval_answered' AND e.status = 'denied'))"
 )
+# A repeat of a call that waited for a person: nobody denied it. Entries from before it had a status of its own say so
+# by the code of their error.
+JOINED = (
+    "(e.kind = 'denial' AND e.call_id IS NOT NULL AND (e.status = 'joined' OR (e.status = 'denied'"
+    " AND e.decision_layer = 'approval' AND EXISTS (SELECT FROM audit_content AS j"
+    " WHERE j.at = e.at AND j.entry_id = e.id AND j.error ->> 'code' = 'call_joined'))))"
+)
+DENIED_BY_PERSON = "(e.kind = 'approval_answered' AND e.status = 'denied' AND e.call_id IS NOT NULL)"
 DENIED = (
     "(e.kind IN ('denial', 'approval_expired', 'approval_superseded')"
-    " OR (e.kind = 'approval_answered' AND e.status = 'denied')) AND e.call_id IS NOT NULL"
+    f" OR (e.kind = 'approval_answered' AND e.status = 'denied')) AND e.call_id IS NOT NULL AND NOT {JOINED}"
 )
 _OPEN_APPROVAL = (
     "e.kind = 'approval_asked' AND e.call_id IS NOT NULL AND NOT EXISTS (SELECT FROM audit_entry AS n WHERE"
     " n.call_id = e.call_id AND n.kind IN"
     " ('approval_answered', 'approval_expired', 'approval_cancelled', 'approval_superseded'))"
 )
-_RUNNING = (
+RUNNING = (
     # of a process that ended each intent has an outcome once it was swept
     "e.kind = 'call_intent' AND e.chain_id IN (SELECT id FROM audit_boot WHERE swept_at IS NULL)"
     " AND NOT EXISTS (SELECT FROM audit_entry AS n WHERE"
@@ -45,11 +59,12 @@ _RUNNING = (
 # What a call's status means in terms of the entry that shows it; any other word is the status of an outcome.
 CALL_STATUS: dict[str, str] = {
     "denied": DENIED,
+    "joined": JOINED,
     "expired": "e.kind = 'approval_expired' AND e.call_id IS NOT NULL",
     "cancelled": "e.kind = 'approval_cancelled' AND e.call_id IS NOT NULL",
     "superseded": "e.kind = 'approval_superseded' AND e.call_id IS NOT NULL",
     "awaiting_approval": _OPEN_APPROVAL,
-    "running": _RUNNING,
+    "running": RUNNING,
 }
 # The same where one kind of entry with one status of its own says it: each is a place in the order of an index.
 _PLACES: dict[str, tuple[tuple[str, str], ...]] = {
@@ -64,6 +79,11 @@ _PLACES: dict[str, tuple[tuple[str, str], ...]] = {
     "superseded": (("approval_superseded", "superseded"),),
 }
 PLACES_LIMIT = 8
+CALL_STATUSES = frozenset({*CALL_STATUS, "approved", "completed", "failed", "unknown"})
+_HAS_STATUS = (
+    "SELECT EXISTS (SELECT FROM unnest(%s::text[]) AS k, LATERAL"
+    " (SELECT FROM audit_entry AS e WHERE e.kind = k AND e.status = %s LIMIT 1) AS f)"
+)
 COLUMN_OF = {
     "environment": "e.environment",
     "actor": "e.actor",
@@ -121,7 +141,8 @@ class Where:
         rest, values = self._without(self.by_status)
         return [
             (
-                f"{rest} AND {_any_of('e.kind', kinds)} AND e.status = %s AND e.call_id IS NOT NULL",
+                f"{rest} AND {_any_of('e.kind', kinds)} AND e.status = %s AND e.call_id IS NOT NULL"
+                + (f" AND NOT {JOINED}" if status == "denied" else ""),
                 [*values, kinds if len(kinds) > 1 else kinds[0], status],
             )
             for kinds, status in self.places
@@ -135,8 +156,33 @@ class Where:
         return " AND ".join(parts) or "TRUE", self.values[:before] + self.values[after:]
 
 
+def check_statuses(filters: EntryFilters) -> None:
+    """Refuse a status that neither calls nor any entry has: it would find nothing, and look like nothing.
+
+    Raises:
+        FilterError: it names the status and those of calls.
+    """
+    for status in filters.status:
+        if status not in CALL_STATUSES and not _has_entries(status):
+            known = sorted(CALL_STATUSES)
+            hint = f"{did_you_mean(status, known)}: calls have {', '.join(known)}"
+            message = f"status: no entry has the status `{status[:40]}`{hint}"
+            raise FilterError([{"path": "status", "code": "invalid", "message": message}])
+
+
+def _has_entries(status: str) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(_HAS_STATUS, [list(EntryKind), status])
+        return bool(cursor.fetchone()[0])
+
+
 def entries_where(filters: EntryFilters) -> Where:
-    """Select single entries; by words, every entry of a call in which all of them occur."""
+    """Select single entries; by words, every entry of a call in which all of them occur.
+
+    Raises:
+        FilterError: a status that nothing has.
+    """
+    check_statuses(filters)
     where = _indexed(_common(filters), filters, None)
     _duration(where, filters, is_own=True)
     if filters.kind:
@@ -147,7 +193,12 @@ def entries_where(filters: EntryFilters) -> Where:
 
 
 def calls_where(filters: EntryFilters) -> Where:
-    """Select the one entry of each call that shows it in a list: its first, or where a status is asked its last."""
+    """Select the one entry of each call that shows it in a list: its first, or where a status is asked its last.
+
+    Raises:
+        FilterError: a status that nothing has.
+    """
+    check_statuses(filters)
     where = _indexed(_common(filters), filters, OWN if filters.status else HEAD)
     _duration(where, filters, is_own=bool(filters.status))
     if filters.kind:
@@ -202,6 +253,8 @@ def _common(filters: EntryFilters) -> Where:
         where.add("e.at < %s", filters.until)
     for name, column in COLUMN_OF.items():
         wanted = getattr(filters, name)
+        if name == "actor" and wanted:
+            wanted = actors_named(wanted)
         if isinstance(wanted, tuple) and wanted:
             where.add(_any_of(column, wanted), wanted[0] if len(wanted) == 1 else list(wanted))
         elif not isinstance(wanted, tuple) and wanted not in ("", None):

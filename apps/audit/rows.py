@@ -77,7 +77,8 @@ class CallRecord:
 
     Args:
         warnings: what its caller was told beside the answer, each `{"path", "code", "message"}`.
-        status: "completed", "failed", "unknown" or what else its outcome says; "denied", "expired", "superseded"
+        status: "completed", "failed", "unknown" or what else its outcome says; "joined" for the repeat of a call that
+            waited; "denied", "expired", "superseded"
             or "cancelled" when it never ran; "awaiting_approval", "approved" or "running" while it has not ended.
         decision, layer, label, rule, reason: what decided, from the entry that ended the deciding.
         approval_state, approval_by, approval_wait_ms: the person's part, empty for a plain call.
@@ -217,9 +218,15 @@ def _ended_at(end: EntryRow | None, answer: EntryRow | None) -> datetime | None:
     return answer.at if answer is not None and answer.decision == "deny" else None
 
 
+def _denial_status(end: EntryRow) -> str:
+    """Tell a repeat of a call that waited from a refusal; older entries say it by the code of their error."""
+    code = end.error.get("code") if isinstance(end.error, dict) else ""
+    return "joined" if "joined" in {end.status, str(code).removeprefix("call_")} else "denied"
+
+
 def _status(intent: EntryRow | None, end: EntryRow | None, asked: EntryRow | None, answer: EntryRow | None) -> str:
     if end is not None:
-        return "denied" if end.kind == "denial" else end.status
+        return _denial_status(end) if end.kind == "denial" else end.status
     if answer is not None and answer.decision == "deny":
         return answer.status
     if intent is not None:

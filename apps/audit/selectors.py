@@ -18,8 +18,10 @@ from apps.audit.filters import EARLIEST_YEAR, LATEST_YEAR, EntryFilters
 from apps.audit.following import follow_near
 from apps.audit.models import Boot
 from apps.audit.queries import (
-    DENIED,
+    DENIED_BY_PERSON,
     IS_HEAD,
+    JOINED,
+    RUNNING,
     SELECTED,
     WITH_CONTENT,
     Where,
@@ -34,6 +36,8 @@ PAGE_LIMIT = 500
 NEAR_ROWS = 4000
 LONGEST_CALL = timedelta(days=62)  # as the follower has it
 LIKE_SPAN = timedelta(days=90)
+RUNNING_SPAN = timedelta(hours=1)
+INTENTS_LOOKED_AT = 20_000
 STRETCH_MONTHS = (1, 4)
 CLOCKS_APART = timedelta(hours=1)
 
@@ -66,7 +70,7 @@ class CallPage:
 
 @dataclass(frozen=True, slots=True)
 class LikeCounts:
-    """Past calls with exactly these params, and how many of them were denied."""
+    """Past calls with exactly these params, and how many of them a person denied."""
 
     calls: int
     denied: int
@@ -74,7 +78,7 @@ class LikeCounts:
 
 @dataclass(frozen=True, slots=True)
 class PastCommand:
-    """Calls of one agent with the same (masked) params: how many there were, and how many of them were denied."""
+    """Calls of one agent with the same (masked) params: how many there were, and how many a person denied."""
 
     agent: str
     params: dict[str, Any]
@@ -213,18 +217,48 @@ def commands_past(
     return [PastCommand(agent, params, *counts) for agent, params, *counts in read if isinstance(params, dict)]
 
 
-_REFUSED = f"EXISTS (SELECT FROM audit_entry AS n WHERE n.call_id = {{}}.call_id AND {DENIED.replace('e.', 'n.')})"
+_DENIED = DENIED_BY_PERSON.replace("e.", "n.")
+_REFUSED = f"EXISTS (SELECT FROM audit_entry AS n WHERE n.call_id = {{}}.call_id AND {_DENIED})"
 
 
 def _before(environment: str, agent: str, tool: str, until: datetime) -> Where:
     """Find the first entries of the calls of a tool in the 90 days before a moment."""
     where = Where()
     where.add("e.environment = %s AND e.tool = %s", environment, tool)
+    where.add(f"NOT {JOINED}")
     if agent:
         where.add("e.agent = %s", agent)
     where.add("e.at >= %s AND e.at < %s", until - LIKE_SPAN, until)
     where.add(IS_HEAD)
     return where
+
+
+@dataclass(frozen=True, slots=True)
+class CallCount:
+    """How many calls an agent has, by a channel, of a tool."""
+
+    agent: str
+    channel: str
+    tool: str
+    count: int
+
+
+def calls_running(environment: str, *, at: datetime) -> list[CallCount]:
+    """Count the calls that run now, of those that began within the last hour."""
+    statement = (
+        "SELECT e.agent, e.channel, e.tool, count(*) FROM ("
+        " SELECT * FROM audit_entry WHERE environment = %s AND kind = 'call_intent' AND at > %s AND at <= %s"
+        f" ORDER BY at DESC LIMIT {INTENTS_LOOKED_AT}) AS e WHERE {RUNNING} GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
+    )
+    return [CallCount(*row) for row in _rows(statement, [environment, at - RUNNING_SPAN, at + CLOCKS_APART])]
+
+
+def agent_seen(environment: str, agent: str) -> bool:
+    """Say whether an agent ever made a call in the environment with a slug; in any where it is empty."""
+    where = "e.environment = %s AND e.agent = %s" if environment else "e.agent = %s"
+    values = [environment, agent] if environment else [agent]
+    found = _rows(f"SELECT EXISTS (SELECT FROM audit_entry AS e WHERE {where} AND e.call_id IS NOT NULL)", values)
+    return bool(found[0][0])
 
 
 def boots_alive(at: datetime) -> list[Boot]:

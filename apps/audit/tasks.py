@@ -1,5 +1,6 @@
 """Doors for Celery: each fetches by id or reads the clock, and calls one service."""
 
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -20,9 +21,11 @@ from apps.audit.services import partitions_ensure, sweep_orphans
 from apps.audit.streaming.sending import stream_send, streams_due
 from apps.audit.verification_runs import verification_due, verification_start, verifications_unfinished
 from apps.audit.witnesses import witness_tell, witnesses_due
+from apps.events.clock import clock_rests
 
 FOLLOW_S = 1.5
 SEND_S = 1.0
+LEASES_RENEWED = timedelta(seconds=30)
 
 log = structlog.get_logger(__name__)
 
@@ -41,7 +44,12 @@ def _enqueue(task: "Task[..., Any]", *given: str) -> None:
 
 @shared_task(name="audit.sweep_orphans")
 def sweep_orphans_task() -> int:
-    """Give intents of processes that are gone their outcome. Every few seconds."""
+    """Give intents of processes that are gone their outcome. Every few seconds.
+
+    Leases end by the clock of the day: after a step forward every process first has the time to renew its own.
+    """
+    if clock_rests(timezone.now(), limit=LEASES_RENEWED):
+        return 0
     return sweep_orphans(timezone.now())
 
 
@@ -56,7 +64,7 @@ def follow_task() -> int:
 
 @shared_task(name="audit.checkpoint")
 def checkpoint_task() -> int:
-    """Sign the heads of the chains that moved. Every minute."""
+    """Sign the heads of the chains that moved. Every ten seconds."""
     return len(checkpoints_make())
 
 
@@ -128,7 +136,7 @@ def exports_resume_task() -> int:
 @shared_task(name="audit.exports_purge")
 def exports_purge_task() -> int:
     """Remove the files of exports whose time is over. Hourly."""
-    return exports_purge(timezone.now())
+    return 0 if clock_rests(timezone.now()) else exports_purge(timezone.now())
 
 
 @shared_task(name="audit.streams_send")
@@ -148,13 +156,19 @@ def stream_send_task(stream_id: str) -> int:
 
 @shared_task(name="audit.purges_run")
 def purges_run_task() -> int:
-    """Take what no class keeps any longer. Hourly."""
+    """Take what no class keeps any longer. Hourly; not while the clock was set forward lately."""
+    if clock_rests(timezone.now()):
+        log.warning("audit.purges_rest", reason="the clock was set forward")
+        return 0
     return sum(each.records for each in purges_run(at=timezone.now()))
 
 
 @shared_task(name="audit.purge_run")
 def purge_run_task(run_id: str) -> None:
-    """Go on with one purge; asks for itself again until it is done."""
+    """Go on with one purge; asks for itself again until it is done. While the clock rests it waits for its resuming."""
+    if clock_rests(timezone.now()):
+        log.warning("audit.purge_rests", run=run_id, reason="the clock was set forward")
+        return
     if not purge_go_on(UUID(run_id), at=timezone.now()).is_done:
         purge_run_task.delay(run_id)
 
@@ -167,6 +181,8 @@ def purge_enqueue(run_id: UUID) -> None:
 @shared_task(name="audit.purges_resume")
 def purges_resume_task() -> int:
     """Enqueue the purges that nobody works on. Every minute, and at start: a worker may have been killed."""
+    if clock_rests(timezone.now()):
+        return 0
     unfinished = purges_unfinished(timezone.now())
     for run_id in unfinished:
         purge_run_task.delay(str(run_id))

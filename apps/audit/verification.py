@@ -37,6 +37,11 @@ STRETCH_ENTRIES = 10_000
 ALONE_ENTRIES = 50_000  # below, more processes would take longer to start than to walk
 MOST_PROCESSES = 4
 NO_CHAIN = UUID(int=0)
+STRAYS = """
+SELECT count(*) FROM audit_content AS content WHERE NOT EXISTS (
+    SELECT FROM audit_entry AS entry WHERE entry.id = content.entry_id AND entry.at = content.at
+)
+"""
 ADDRESS = ("host", "port", "user", "password", "dbname")
 
 
@@ -63,7 +68,7 @@ class Problem:
 
     @property
     def place(self) -> str:
-        return f"{self.chain or 'statement'} #{self.seq}"
+        return f"{self.chain or 'statement'} #{self.seq}" if self.chain or self.seq else "ledger"
 
     def to_json(self) -> dict[str, Any]:
         """Write it as it is kept: with its English sentence for programs, with its kind for people's languages."""
@@ -254,10 +259,17 @@ def _length_now(chain_id: UUID) -> int:
 
 
 def _verify_strangers(report: Verification, chains: dict[UUID, _Chain], vouched: Vouched) -> None:
-    """Entries of chains that no boot knows, or beyond a head that stands still; signed chains that are gone."""
+    """Entries of chains that no boot knows, or beyond a head that stands still; signed chains that are gone.
+
+    A content without its entry tells of an entry that was deleted, also where the chain was rewound to hide that.
+    """
     with connection.cursor() as cursor:
         cursor.execute("SELECT chain_id, max(seq) FROM audit_entry GROUP BY chain_id")
         found = cursor.fetchall()
+        cursor.execute(STRAYS)
+        (strays,) = cursor.fetchone()
+    if strays:
+        report.add(NO_CHAIN, 0, "content_stray.alone", {"contents": strays})
     now = dict(Boot.objects.values_list("id", "seq"))
     for chain_id, last in found:
         if chain_id not in now:

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from apps.accounts.selectors import actors_named
 from apps.audit.filters import EntryFilters
 
 # The columns of audit_words that name an entry by its own key, or the first entry of its call.
@@ -61,6 +62,8 @@ def _tokens(filters: EntryFilters) -> list[str]:
     tokens = []
     for name, sign in _SIGNS.items():
         value = getattr(filters, name)
+        if name == "actor" and value:
+            value = actors_named(value)
         values = value if isinstance(value, tuple) else (value,) if value not in ("", None) else ()
         if values and not _USUAL.intersection(values):
             tokens.append(_any_of([sign + str(each) for each in values]))

@@ -11,6 +11,7 @@ lost connection the writer asks it whether the batch arrived, so that no entry i
 import itertools
 import os
 import queue
+import secrets
 import socket
 import threading
 import time
@@ -25,9 +26,9 @@ from django.conf import settings
 from django.db import connections
 
 from apps.audit.chain import entry_hash, genesis
-from apps.audit.drafts import EntryReceipt
+from apps.audit.drafts import EntryDraft, EntryKind, EntryReceipt
 from apps.audit.errors import AuditUnavailableError
-from apps.audit.sealing import SealedEntry
+from apps.audit.sealing import SealedEntry, seal_entry
 from apps.audit.storing import LEASE_S, store
 from apps.firewall.identifiers import new_id
 
@@ -36,6 +37,7 @@ log = structlog.get_logger(__name__)
 BATCH_ENTRIES = 2_000
 BATCH_BYTES = 8 * 1024 * 1024
 HEARTBEAT_S = 4.0
+TRIAL_BYTES, TRIAL_AFTER_REFUSAL_BYTES = 1_000, 64 * 1024
 STATEMENT_TIMEOUT_MS = 15_000
 OURS = ("cursor_factory", "context", "prepare_threshold", "options")
 
@@ -77,6 +79,11 @@ class _AskBoot:
     future: "Future[UUID]"
 
 
+@dataclass(slots=True)
+class _AskTrial:
+    future: "Future[None]"
+
+
 @dataclass(frozen=True, slots=True)
 class _Head:
     chain_id: UUID
@@ -90,7 +97,7 @@ class Writer:
     def __init__(self, *, alias: str = "default") -> None:
         self.pid = os.getpid()
         self._alias = alias
-        self._queue: queue.SimpleQueue[_Waiting | _AskBoot | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[_Waiting | _AskBoot | _AskTrial | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._is_closed = False
         self._connection: psycopg.Connection[Any] | None = None
@@ -99,6 +106,7 @@ class Writer:
         self._beat_at = 0.0
         self._storing: list[_Waiting] = []
         self._commit_s = 0.0
+        self._has_refused = False
         self._thread = threading.Thread(target=self._run, name="audit writer", daemon=True)
         self._thread.start()
 
@@ -112,6 +120,15 @@ class Writer:
         """Ask for the boot whose lease this writer holds, opening it when there is none yet."""
         future: Future[UUID] = Future()
         self._put(_AskBoot(future))
+        return future
+
+    def ask_trial(self) -> "Future[None]":
+        """Ask whether an entry could be stored now: one is written and taken back.
+
+        After a refusal it is as large as what a call can leave, so that a disk with a little room counts as full.
+        """
+        future: Future[None] = Future()
+        self._put(_AskTrial(future))
         return future
 
     @property
@@ -137,7 +154,7 @@ class Writer:
         if threading.current_thread() is not self._thread:
             self._thread.join(timeout=STATEMENT_TIMEOUT_MS / 1000 * 2)
 
-    def _put(self, item: _Waiting | _AskBoot) -> None:
+    def _put(self, item: _Waiting | _AskBoot | _AskTrial) -> None:
         with self._lock:
             if self._is_closed:
                 raise AuditUnavailableError("the audit ledger is closed: the process is ending")
@@ -163,6 +180,8 @@ class Writer:
             while item is not None:
                 if isinstance(item, _AskBoot):
                     self._answer_boot(item)
+                elif isinstance(item, _AskTrial):
+                    self._answer_trial(item)
                 # A caller that gave up before its batch was formed is not recorded; later it cannot be recalled.
                 elif item.future.set_running_or_notify_cancel():
                     batch.append(item)
@@ -184,6 +203,31 @@ class Writer:
             self._disconnect()
             item.future.set_exception(_unavailable(exc))
 
+    def _answer_trial(self, item: _AskTrial) -> None:
+        if not item.future.set_running_or_notify_cancel():
+            return
+        try:
+            self._try()
+        except Exception as exc:  # noqa: BLE001 - whatever it is, a trial must not end the writer
+            self._disconnect()
+            item.future.set_exception(_unavailable(exc))
+        else:
+            self._has_refused = False
+            item.future.set_result(None)
+
+    def _try(self) -> None:
+        size = TRIAL_AFTER_REFUSAL_BYTES if self._has_refused else TRIAL_BYTES
+        sealed = seal_entry(EntryDraft(kind=EntryKind.VERIFICATION, params={"trial": secrets.token_hex(size // 2)}))
+        head = self._ready()
+        (receipt,) = _link(head, [sealed])
+        row, content = (*sealed.row, receipt.chain_id, receipt.seq, head.hash, receipt.hash), sealed.content
+        connection = self._connection
+        assert connection is not None and content is not None  # noqa: S101 - _ready made it; it has params
+        with connection.transaction(force_rollback=True):
+            if not store(connection, [row], [content], chain_id=head.chain_id, seq=receipt.seq, head=receipt.hash):
+                self._head = None
+                raise _FencedError
+
     def _store(self, batch: list[_Waiting]) -> None:
         try:
             receipts = iter(self._commit([entry for item in batch for entry in item.entries]))
@@ -195,8 +239,10 @@ class Writer:
             self._store(batch[:middle])
             self._store(batch[middle:])
         except Exception as exc:  # noqa: BLE001 - whatever it is, no waiter may hang and no call may run
+            self._has_refused = True
             self._refuse(batch, exc)
         else:
+            self._has_refused = False
             for item in batch:
                 item.future.set_result(tuple(itertools.islice(receipts, len(item.entries))))
 

@@ -14,7 +14,7 @@ from apps.approvals.teams import teams
 from apps.console.forms import ConsoleForm
 
 if TYPE_CHECKING:
-    from apps.approvals.models import AnswerRule
+    from apps.approvals.models import AnswerRule as AnswerRule
     from apps.approvals.models import Team as Team
     from apps.registry.models import Environment
 

@@ -1,10 +1,14 @@
 """One table from what a room refuses to what the console answers."""
 
+import structlog
+from django.db import DataError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
 
 from apps.firewall.errors import FirewallError
+
+log = structlog.get_logger(__name__)
 
 STATUS: dict[str, int] = {
     "permission_denied": 403,
@@ -28,6 +32,12 @@ TITLES = {
 }
 
 
+class OutOfRangeError(FirewallError):
+    """The database refused a value that a form or an address let through."""
+
+    code = "value_out_of_range"
+
+
 def status_of(error: FirewallError) -> int:
     """Say with which status a refusal is answered: 403, 404, 409 and 503 by name, else 422."""
     if error.code.endswith("_not_found"):
@@ -39,6 +49,9 @@ def status_of(error: FirewallError) -> int:
 
 def answer_of(request: HttpRequest, exception: Exception) -> HttpResponse | None:
     """Answer what a room refused; anything else is a server error and none of ours."""
+    if isinstance(exception, DataError):
+        log.warning("console.value_out_of_range", error=str(exception))
+        exception = OutOfRangeError(str(_("a value is outside what can be stored")))
     if not isinstance(exception, FirewallError):
         return None
     status = status_of(exception)

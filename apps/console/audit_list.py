@@ -1,6 +1,6 @@
 """What stands around the list of calls: choices, chips, ready-made and saved searches, columns, the time zone."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
 from functools import cache
 from typing import Any
@@ -189,6 +189,15 @@ def chips_of(query: QueryDict) -> list[dict[str, Any]]:
             shown = [write(query.get(name, "")) for name in names]
             chips.append({"label": label, "value": " – ".join(shown), "url": url_of(_without(query, *names))})
     return chips
+
+
+def filters_told(filters: Mapping[str, Any]) -> list[tuple[Promise, str]]:
+    """What an export was asked to hold, label and value, as the list of calls names its filters."""
+    query = QueryDict(mutable=True)
+    for name, value in filters.items():
+        query.setlist(name, [str(each) for each in (value if isinstance(value, list) else [value])])
+    where = [(_("Environment"), query["environment"])] if query.get("environment") else []
+    return where + [(chip["label"], chip["value"]) for chip in chips_of(query)]
 
 
 def _without(query: QueryDict, *names: str) -> QueryDict:

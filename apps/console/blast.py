@@ -5,23 +5,28 @@ so the last few answers are kept by the digests of both sides; a digest names it
 """
 
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TypeVar
 
+from apps.console.access_changes import ShownChange
+from apps.firewall.engine.access_changes import AccessChange
 from apps.firewall.engine.blast import contexts_by_agent
 from apps.firewall.engine.contexts import ANY_OTHER, Classes, Conversation, Model, SenderClass
 from apps.firewall.engine.diff import Change, SnapshotDiff, Tools, diff_snapshots
 from apps.firewall.engine.diff_guards import GuardDifference, guard_differences
 from apps.firewall.engine.snapshot import Snapshot, build_snapshot
 from apps.firewall.engine.source import SnapshotSource
+from apps.firewall.runtime.command_changes import access_changes
 
 ROWS = 24  # more kinds of change than this are told agent by agent
 SHOWN_AGENTS = 40
+SHOWN_CHANGES = 40
 KEPT = 16
 
 Value = TypeVar("Value", bound=Hashable)
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +92,7 @@ class Blast:
     Attributes:
         by_agent: rows sum up all contexts of an agent.
         guards: tools that meet other grants of permissions or content filters, whoever has them.
+        changes: what else runs or no longer runs, the worst first.
     """
 
     contexts: int
@@ -99,10 +105,20 @@ class Blast:
     tools_added: Tools
     tools_removed: Tools
     guards: tuple[GuardDifference, ...]
+    changes: tuple[AccessChange, ...] = ()
 
     @property
-    def is_empty(self) -> bool:
-        return self.unchanged == self.contexts
+    def shown_changes(self) -> tuple[ShownChange, ...]:
+        return tuple(map(ShownChange, self.changes[:SHOWN_CHANGES]))
+
+    @property
+    def changes_left(self) -> int:
+        return max(0, len(self.changes) - SHOWN_CHANGES)
+
+    @property
+    def wider(self) -> int:
+        """How many changes let more run."""
+        return sum(each.direction == "wider" for each in self.changes)
 
     @property
     def unchanged_percent(self) -> float:
@@ -110,22 +126,46 @@ class Blast:
 
 
 _kept: OrderedDict[tuple[str, str], Blast] = OrderedDict()
+_changes_kept: OrderedDict[tuple[str, str], tuple[AccessChange, ...]] = OrderedDict()
 _lock = Lock()
 
 
 def blast_of(old: Snapshot | None, new: Snapshot) -> Blast:
     """Compare two snapshots; without an old one, with an environment in which there is no tool to use."""
+    before = _nothing(new) if old is None else old
+
+    def compared() -> Blast:
+        known = summed_up(diff_snapshots(before, new), guard_differences(before, new))
+        return replace(known, changes=changes_of(old, new))
+
+    return _remembered(_kept, old, new, compared)
+
+
+def changes_of(old: Snapshot | None, new: Snapshot) -> tuple[AccessChange, ...]:
+    """Say what else runs after a step, besides tools that are gained; without an old snapshot nothing ran before."""
+
+    def compared() -> tuple[AccessChange, ...]:
+        if old is not None:
+            return access_changes(old, new)
+        found = access_changes(_nothing(new), new)
+        return tuple(replace(each, before="denied") if each.subject == "commands" else each for each in found)
+
+    return _remembered(_changes_kept, old, new, compared)
+
+
+def _remembered(
+    kept: OrderedDict[tuple[str, str], Answer], old: Snapshot | None, new: Snapshot, compared: Callable[[], Answer]
+) -> Answer:
     key = ("" if old is None else old.digest, new.digest)
     with _lock:
-        known = _kept.get(key)
+        known = kept.get(key)
     if known is None:
-        before = _nothing(new) if old is None else old
-        known = summed_up(diff_snapshots(before, new), guard_differences(before, new))
+        known = compared()
     with _lock:
-        _kept[key] = known
-        _kept.move_to_end(key)
-        while len(_kept) > KEPT:
-            _kept.popitem(last=False)
+        kept[key] = known
+        kept.move_to_end(key)
+        while len(kept) > KEPT:
+            kept.popitem(last=False)
     return known
 
 
@@ -166,7 +206,7 @@ def _reach(changes: Sequence[Change], *, gained: bool = False) -> Reach:
         agents.update(change.agents)
         groups.update(change.conversations)
         tools.update(change.gained if gained else change.lost)
-    named = {each for each in groups if each.group or each.space}
+    named = {each for each in groups if each.group or each.space or each.peer}
     return Reach(contexts_by_agent(changes).total(), tuple(sorted(agents)), len(named), tuple(sorted(tools)))
 
 
@@ -268,4 +308,6 @@ def _places(present: Sequence[Conversation], every: Sequence[Conversation]) -> t
 
 
 def _group_name(conversation: Conversation) -> str:
-    return " / ".join(part for part in (conversation.account, conversation.space, conversation.group) if part)
+    return " / ".join(
+        part for part in (conversation.account, conversation.space, conversation.group, conversation.peer) if part
+    )

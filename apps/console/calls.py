@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.utils.functional import Promise, cached_property
 from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from apps.audit.drafts import EntryKind
 from apps.audit.verification import entry_is_intact
@@ -37,6 +38,7 @@ STATUSES: dict[str, StatusKind] = {
     "failed": StatusKind("bad", _("failed")),
     "unknown": StatusKind("warn", _("unknown")),
     "denied": StatusKind("off", _("denied")),
+    "joined": StatusKind("off", pgettext_lazy("status of a call", "duplicate")),
     "expired": StatusKind("off", _("timed out")),
     "cancelled": StatusKind("off", _("cancelled")),
     "superseded": StatusKind("off", _("superseded")),

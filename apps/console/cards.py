@@ -1,7 +1,9 @@
 """What a card of the approvals page shows: command, hints, scopes of an "always", who decided."""
 
+import json
+import shlex
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,8 +13,9 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.approvals.drafts import GRANT_DAYS, GrantScope
 from apps.approvals.rules import is_own, may_be_allowed
-from apps.approvals.scopes import SHELL_CODES, reaches_of
+from apps.approvals.scopes import ALWAYS_OFF, always_is_off, reaches_of
 from apps.approvals.states import Decision, State
+from apps.approvals.unbound import unbound_reason
 from apps.console.clipping import Clipped, clipped_value
 from apps.console.commands import BRIEF_LIMIT, Piece, clipped, drawn, guessed_spans, spans_of
 from apps.console.hints import Hint, hints_of
@@ -33,6 +36,21 @@ class Scope:
     label: Promise
     pattern: str
     is_broad: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What an answer "always" would save, before it is confirmed.
+
+    Attributes:
+        words: what runs without approval from then on.
+        until: when that ends; None without an end.
+    """
+
+    scope: Scope
+    words: str
+    every_agent: bool
+    until: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,9 +233,37 @@ class Card:
     def scopes(self) -> list[Scope]:
         return scopes_of(self.approval)
 
+    @cached_property
+    def exact_words(self) -> str:
+        """Exactly what is asked for: the program's path with its arguments, or the parameters."""
+        approval = self.approval
+        if self.is_command:
+            words = [approval.resolved_path or next(iter(approval.argv), ""), *approval.argv[1:]]
+            return shlex.join(words) if approval.argv else approval.command
+        return f"{approval.tool} {json.dumps(approval.params, ensure_ascii=False)}"
+
+    @cached_property
+    def scope_rows(self) -> list[tuple[Scope, str]]:
+        """Each scope of an "always" with what it would let run."""
+        return [(scope, self._words_of(scope)) for scope in self.scopes]
+
+    def _words_of(self, scope: Scope) -> str:
+        return f"{self.approval.resolved_path} {scope.pattern}" if scope.pattern else self.exact_words
+
+    def standing(self, chosen: str, *, every_agent: bool, days: str) -> Standing | None:
+        """Return what an "always" would save; None where the request offers none."""
+        scope = next((each for each in self.scopes if each.value == chosen), next(iter(self.scopes), None))
+        if scope is None:
+            return None
+        return Standing(scope, self._words_of(scope), every_agent, self._until(days or self.usual_days))
+
+    def _until(self, days: str) -> datetime | None:
+        return None if days == NO_END else self.at + timedelta(days=int(days))
+
     @property
-    def days(self) -> tuple[tuple[str, Promise], ...]:
-        return DAYS
+    def days(self) -> list[tuple[str, Promise, datetime | None]]:
+        """The choices of how long, each with the moment at which it would end."""
+        return [(value, label, self._until(value)) for value, label in DAYS]
 
     @property
     def usual_days(self) -> str:
@@ -232,12 +278,14 @@ class Card:
         return Decision.ALLOW_ONCE in self.approval.decisions and not self.is_own and not self.is_frozen
 
     @property
-    def is_shell(self) -> bool:
-        return any(str(item.get("code", "")) in SHELL_CODES for item in self.approval.evidence)
+    def always_off(self) -> Promise | str:
+        """Say why the request offers no "always"."""
+        return ALWAYS_OFF.get(always_is_off(self.approval), "")
 
-    @property
-    def sets_variables(self) -> bool:
-        return any(item.get("code") == "variables" for item in self.approval.evidence)
+    @cached_property
+    def not_bound(self) -> list[str]:
+        """Say what an answer is not bound to."""
+        return [unbound_reason(item) for item in self.approval.not_bound]
 
     @property
     def grant(self) -> "Grant | None":

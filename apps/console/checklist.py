@@ -7,10 +7,11 @@ from typing import Final, Literal
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-State = Literal["passed", "failed", "warned", "neutral"]
+State = Literal["passed", "failed", "dangerous", "warned", "neutral"]
 LOOKS: Final[dict[State, tuple[str, str]]] = {
     "passed": ("c-allow", "circle-check"),
     "failed": ("c-deny", "circle-x"),
+    "dangerous": ("c-deny", "alert-triangle"),
     "warned": ("c-ask", "alert-triangle"),
     "neutral": ("t3", "equal"),
 }
@@ -55,11 +56,22 @@ def checks(
     tests: int,
     failing: int,
     is_same: bool,
+    wider: int = 0,
+    other: int = 0,
+    ending_grants: int = 0,
 ) -> list[Check]:
-    """List the checks of a draft; what has nothing to say has no line."""
-    found = [_compiles(compiles), _blocking(blocking), _warnings(warnings), _guardrails(guardrails)]
+    """List the checks of a draft; what has nothing to say has no line.
+
+    Args:
+        wider, other: how many changes let more run, and how many settings differ whose effect is not known.
+        ending_grants: standing approvals of agents that it removes.
+    """
+    found = [_compiles(compiles), *_access(wider, other), _blocking(blocking), _warnings(warnings)]
+    found.append(_guardrails(guardrails))
     if tests:
         found.append(_tests(failing))
+    if ending_grants:
+        found.append(Check("grants", "warned", _("Standing approvals end with agents that are removed"), ending_grants))
     same = Check("same", "neutral", _("The same as what is live"))
     return [*found, same if is_same else Check("differs", "passed", _("Differs from what is live"))]
 
@@ -73,6 +85,13 @@ def _compiles(compiles: bool) -> Check:
     if compiles:
         return Check("compiles", "passed", _("The draft compiles"))
     return Check("compiles", "failed", _("The draft does not compile"), remedy=_("The draft must compile first."))
+
+
+def _access(wider: int, other: int) -> list[Check]:
+    """Never a green line: that tools are lost or gained stands in the comparison, which takes longer."""
+    if wider:
+        return [Check("access", "dangerous", _("More can run than today"), wider, "access-changes")]
+    return [Check("access", "warned", _("Settings changed, effect unknown"), other, "access-changes")] if other else []
 
 
 def _blocking(count: int) -> Check:

@@ -11,6 +11,7 @@ from django.utils.functional import cached_property
 from apps.accounts.access import Permission, may
 from apps.approvals.selectors import approvals_pending, in_time
 from apps.console.environments import environments_of
+from apps.console.kept_forms import form_kept
 from apps.console.menu import Link, ShownSection, audit_tabs, menu_of, search_tabs
 from apps.console.palette import Option, palette_of
 from apps.policies.selectors import live_publication
@@ -77,11 +78,21 @@ class Shell:
         return self.is_signed_in and may(self.request.user, Permission.POLICY_READ)
 
     @cached_property
+    def may_stop(self) -> bool:
+        """Whether the kill switch stands in the top bar."""
+        return self.is_signed_in and self.environment is not None and may(self.request.user, Permission.CALLS_STOP)
+
+    @cached_property
     def live(self) -> Any:
         """The publication that gateways enforce; None before the first one."""
         if not self.may_read_policy or self.environment is None:
             return None
         return live_publication(self.environment)
+
+    @cached_property
+    def kept_form(self) -> dict[str, Any] | None:
+        """What the person typed on this page before the session ended."""
+        return form_kept(self.request) if self.is_signed_in else None
 
     @cached_property
     def server_time_ms(self) -> int:

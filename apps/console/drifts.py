@@ -9,13 +9,16 @@ from django.utils.translation import ngettext
 from apps.console.changes import Line
 from apps.console.schema_diff import diff_of, lines_compared
 from apps.registry.models import DriftState, OnDrift
-from apps.registry.selectors import drift_changes, drifts_of
+from apps.registry.selectors import code_changes, drift_changes, drifts_of
 
 if TYPE_CHECKING:
     from apps.registry.differences import Difference
     from apps.registry.models import DefinitionDrift, Tool
+    from apps.registry.selectors import CodeChange
 
 PARAMS: Final = "parameters.properties."
+CODE: Final = "code."
+CODE_DIGEST: Final = "executor.code"
 EARLIER_SHOWN: Final = 10
 
 
@@ -28,12 +31,14 @@ class DriftShown:
         description: the text a model is told, line by line; empty when it did not change.
         parameters: the schema, line by line; empty when it did not change.
         others: every other member that changed, with both values.
+        code: each file of its code that changed, line by line.
     """
 
     summary: list[str]
     description: list[Line]
     parameters: list[Line]
     others: list[Line]
+    code: list[tuple[str, list[Line]]]
 
 
 def drift_shown(drift: "DefinitionDrift") -> DriftShown:
@@ -47,7 +52,12 @@ def drift_shown(drift: "DefinitionDrift") -> DriftShown:
         description=lines_compared(old.splitlines(), new.splitlines()) if old != new else [],
         parameters=_differing(before.get("parameters"), after.get("parameters")),
         others=_differing(rest[0], rest[1]),
+        code=[(each.path, _lines(each)) for each in code_changes(drift)],
     )
+
+
+def _lines(change: "CodeChange") -> list[Line]:
+    return lines_compared((change.before or "").splitlines(), (change.after or "").splitlines())
 
 
 def _differing(before: Any, after: Any) -> list[Line]:
@@ -62,6 +72,11 @@ def summary_of(drift: "DefinitionDrift") -> list[str]:
         names = _params(changes, kind)
         if names:
             said.append(one(names))
+    files = [each.path.removeprefix(CODE) for each in changes if each.path.startswith(CODE)]
+    if files:
+        words = ngettext("Changed code: %(names)s.", "Changed code: %(names)s.", len(files))
+        said.append(words % {"names": ", ".join(files)})
+    changes = tuple(each for each in changes if not each.path.startswith(CODE) and each.path != CODE_DIGEST)
     members = sorted({each.path.partition(".")[0].partition("[")[0] for each in changes} - {"parameters"})
     if "description" in members:
         said.append(_("Changed description."))

@@ -118,8 +118,8 @@ def call_command(secret: str, agent: str) -> str:
     body: dict[str, Any] = {
         "agent": agent,
         "session": f"agent:{agent}:main",
-        "tool": "read",
-        "params": {"path": "README.md"},
+        "tool": "session_status",  # works in an empty workspace, too
+        "params": {},
     }
     return (
         f"curl -sS {settings.PUBLIC_URL}/api/v1/calls \\\n"

@@ -19,6 +19,7 @@ from apps.firewall.engine.edits import Edit
 from apps.firewall.engine.effects import Effect
 from apps.policies.draft_fixes import DraftEdit, DraftFix, draft_fix, draft_fix_diff
 from apps.policies.selectors import draft_snapshot, live_snapshot
+from apps.texts import read_json
 
 if TYPE_CHECKING:
     from apps.registry.models import Environment
@@ -182,7 +183,7 @@ def edits_posted(values: Iterable[str]) -> list[DraftEdit]:
     if not 1 <= len(listed) <= EDITS_POSTED:
         raise PostedEditsError
     try:
-        return [_read(json.loads(value)) for value in listed]
+        return [_read(read_json(value)) for value in listed]
     except (KeyError, TypeError, ValueError) as exc:
         raise PostedEditsError from exc
 

@@ -125,6 +125,7 @@ class ResolveForm(forms.Form):
     scope = forms.CharField(max_length=16, required=False)
     agents = forms.ChoiceField(choices=[("this", "this"), ("every", "every")], required=False)
     days = forms.ChoiceField(choices=DAYS, required=False)
+    confirmed = forms.BooleanField(required=False)
 
 
 SCOPES: tuple[tuple[str, Any], ...] = (

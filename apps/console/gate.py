@@ -4,11 +4,12 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, cast
 
-from django.contrib.auth.decorators import login_required
+from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.cache import add_never_cache_headers
 
 from apps.accounts.access import Permission, require
+from apps.console.kept_forms import form_keep, page_of
 
 if TYPE_CHECKING:
     from django_htmx.middleware import HtmxDetails
@@ -33,7 +34,7 @@ def gate(permission: Permission | None = None) -> Callable[[Story[P]], Callable[
     """Let a signed-in person with a permission reach a view; nothing behind it is kept by browsers or proxies.
 
     A fragment asked for without a session answers with a redirect of the whole page, not with a sign-in
-    form inside a panel.
+    form inside a panel. A form sent without one is kept for the person who typed it.
     """
 
     def decorate(view: Story[P]) -> Callable[..., HttpResponseBase]:
@@ -45,13 +46,14 @@ def gate(permission: Permission | None = None) -> Callable[[Story[P]], Callable[
             add_never_cache_headers(response)
             return response
 
-        page = login_required(checked)
-
         @wraps(view)
         def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-            if not request.user.is_authenticated and getattr(request, "htmx", False):
+            if request.user.is_authenticated:
+                return checked(request, *args, **kwargs)
+            form_keep(request)
+            if getattr(request, "htmx", False):
                 return HttpResponse(status=401, headers={"HX-Refresh": "true"})
-            return page(request, *args, **kwargs)
+            return redirect_to_login(page_of(request) if request.method == "POST" else request.get_full_path())
 
         return guarded
 

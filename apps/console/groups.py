@@ -14,7 +14,7 @@ from apps.console.history import LIMIT, RULES_LIMIT, Change, changes_of
 from apps.console.policy_forms import LISTS
 from apps.console.remarks import Shown
 from apps.firewall.engine.contexts import ANY_OTHER, Conversation
-from apps.firewall.engine.groups import GroupEntry
+from apps.firewall.engine.groups import DIRECT, GroupEntry
 from apps.firewall.engine.policy import Policy
 from apps.firewall.engine.snapshot import Snapshot
 from apps.policies.channels import Page, Written, groups_page, path_of
@@ -91,6 +91,8 @@ def conversation_of(group: "GroupRecord") -> Conversation:
         return Conversation(group.channel.key, account, group.parent.key, group.key)
     if group.kind in SPACES:
         return Conversation(group.channel.key, account, group.key, ANY_OTHER)
+    if group.kind == DIRECT:
+        return Conversation(group.channel.key, account, peer=group.key)
     return Conversation(group.channel.key, account, "", group.key)
 
 

@@ -1,6 +1,5 @@
 """Grants and filters as their pages show them, and what they would say to a call that somebody tries."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -26,6 +25,7 @@ from apps.firewall.engine.snapshot import Snapshot
 from apps.firewall.errors import FirewallError
 from apps.firewall.runtime.permitting import asks, permission_answers
 from apps.policies.errors import ConflictError
+from apps.texts import read_json
 
 if TYPE_CHECKING:
     from django.forms import Form
@@ -261,8 +261,8 @@ def _params(text: str) -> tuple[Mapping[str, Any] | None, str]:
     if not text.strip():
         return None, ""
     try:
-        params = json.loads(text)
-    except (ValueError, RecursionError):
+        params = read_json(text)
+    except ValueError:
         return None, _("the parameters are no JSON")
     return (params, "") if isinstance(params, dict) else (None, _("the parameters must be an object"))
 

@@ -9,7 +9,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from apps.console.templatetags.console import ago
+from apps.console.templatetags.console import ago_text
 
 HOST_CODES: Final = frozenset({"host_new", "host_seen"})
 
@@ -77,7 +77,7 @@ def _note(item: Mapping[str, Any]) -> str:
         return gettext("never seen before")
     if "count" not in item or "last" not in item:
         return ""
-    number, last = int(item["count"]), ago(datetime.fromisoformat(str(item["last"])))
+    number, last = int(item["count"]), ago_text(datetime.fromisoformat(str(item["last"])))
     if item.get("code") == "shape_denied":
         return gettext("%(number)s of %(total)s times, last %(ago)s") % {
             "number": number,

@@ -1,6 +1,5 @@
 """The form of a hook: whose it is, when it is asked, of which tools it hears, and how it is reached."""
 
-import json
 from typing import TYPE_CHECKING, Any, Final
 
 from django import forms
@@ -10,6 +9,7 @@ from django.utils.translation import gettext_lazy
 from apps.console.forms import ConsoleForm
 from apps.console.source_forms import ALGORITHMS, PREFIX, RARE, LinesField, SettingsForm
 from apps.registry.models import HookKind, HookMoment
+from apps.texts import read_json
 
 if TYPE_CHECKING:
     from apps.firewall.runtime.hook_runners.workers import InstalledPlugin
@@ -99,8 +99,8 @@ class HookTryForm(ConsoleForm):
 
     def clean_params(self) -> dict[str, Any]:
         try:
-            params = json.loads(self.cleaned_data["params"] or "{}")
-        except (ValueError, RecursionError):
+            params = read_json(self.cleaned_data["params"] or "{}")
+        except ValueError:
             params = None
         if not isinstance(params, dict):
             raise forms.ValidationError(_("A JSON object."))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from django.utils.functional import Promise
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 NOT_UNDERSTOOD: Final = "not_understood"
@@ -32,6 +33,11 @@ WHY: Final[dict[str, Promise]] = {
     "wrapper": _("It runs another program."),
     "shell": _("It starts a shell."),
     "inline_code": _("It carries code in its arguments."),
+    "runs_by_nature": _("A program that runs what it is given is never admitted by its name alone."),
+    "not_known_safe": _("Nothing says that it neither runs a program, nor writes a file, nor loads code."),
+    "program_not_described": _("Nobody has described what this program of the system may be given."),
+    "bad_pattern": _("The pattern of arguments of a rule cannot be used."),
+    "variables": _("The call sets a variable that may name a program."),
     "assignment": _("It sets variables."),
     "invisible_character": _("It holds what nobody can see."),
     NOT_UNDERSTOOD: _("It cannot be analysed."),
@@ -69,9 +75,14 @@ def _shown(number: int, part: Mapping[str, Any]) -> ShownPart:
         wrappers=tuple(map(str, part.get("wrappers", ()))),
         is_allowed=is_allowed,
         is_unread=code == NOT_UNDERSTOOD,
-        label=BY.get(by, by) if is_allowed else WHY.get(code, OTHERWISE),
+        label=BY.get(by, by) if is_allowed else _reason(code, is_stricter=part.get("stricter") is True),
         detail=str(part.get("pattern", "")) if is_allowed else str(why.get("text", "")),
     )
+
+
+def _reason(code: str, *, is_stricter: bool) -> str:
+    reason = str(WHY.get(code, OTHERWISE))
+    return gettext("Stricter than OpenClaw. %(reason)s") % {"reason": reason} if is_stricter else reason
 
 
 def level_of(part: Mapping[str, Any], text: str, dangers: Sequence[str]) -> str:

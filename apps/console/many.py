@@ -67,6 +67,7 @@ MARKS: Final[dict[str, Mark]] = {
     "own_request": Mark("user-check", "off", _("Your own request: somebody else has to allow it")),
     "not_an_approver": Mark("lock", "off", _("A rule leaves the answer to others")),
     "approval_expired": Mark("clock-x", "off", _("Its time is over")),
+    "caller_ended": Mark("circle-minus", "off", _("Whoever made the call may not make it any more: it is withdrawn")),
     "approval_frozen": Mark("player-pause", "off", _("Frozen by the kill switch: it can only be denied")),
     "approval_already_decided": Mark("user-check", "off", _("Somebody answered differently")),
     "approval_cancelled": Mark("circle-minus", "off", _("It was withdrawn")),

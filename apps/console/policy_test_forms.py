@@ -15,6 +15,7 @@ from apps.console.situations import Situation, situation_of
 from apps.firewall.engine.context import CallContext, ContextError
 from apps.firewall.runtime.cases import CASE_LAYERS, EXEC_POLICY
 from apps.policies.models.policy_tests import JSON_LIMIT, ExpectedVerdict
+from apps.texts import read_json
 
 if TYPE_CHECKING:
     from apps.policies.models import PolicyTest
@@ -42,8 +43,8 @@ class JsonField(forms.CharField):
         if not text or not text.strip():
             return None
         try:
-            found = json.loads(text)
-        except (ValueError, RecursionError) as exc:
+            found = read_json(text)
+        except ValueError as exc:
             raise forms.ValidationError(_("This is no JSON.")) from exc
         if not isinstance(found, dict):
             raise forms.ValidationError(_("This must be a JSON object."))

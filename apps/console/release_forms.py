@@ -97,7 +97,9 @@ class _ReasonForm(ConsoleForm):
 
 
 class PublishForm(_ReasonForm):
-    """Why a draft goes live, and when, if not now."""
+    """Why a draft goes live, and when, if not now; `expected_draft` is the one that was reviewed."""
+
+    expected_draft = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput)
 
     publish_at = forms.DateTimeField(
         label=gettext_lazy("Publish at (UTC)"),

@@ -119,6 +119,16 @@ class ShownReplay:
         return self.count("unasked")
 
     @property
+    def freed(self) -> int:
+        """How many calls would run that were refused, or that a person was asked about."""
+        return self.allowed + self.unasked
+
+    @property
+    def flipped(self) -> int:
+        """How many calls would be decided otherwise, or nobody knows how."""
+        return self.freed + self.blocked + self.asked + self.unknown
+
+    @property
     def same(self) -> int:
         return self.count("same")
 

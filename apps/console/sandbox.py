@@ -2,8 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
+from django.conf import settings
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -11,9 +14,10 @@ from django.utils.translation import gettext_lazy
 from apps.firewall.sandbox.levels import LEVELS
 from apps.firewall.sandbox.limits import MEGABYTE
 from apps.firewall.sandbox.node import node_part
+from apps.firewall.sandbox.space import Used
 from apps.firewall.tools.definition import SandboxNeeds
 from apps.firewall.tools.sandboxing import Allowance, Sandbox, SandboxRefusedError, Terms
-from apps.registry.sandboxing import installation_sandbox
+from apps.registry.sandboxing import installation_sandbox, installation_space
 from apps.registry.selectors import sandbox_tools
 
 if TYPE_CHECKING:
@@ -21,7 +25,7 @@ if TYPE_CHECKING:
 
 HOLDS: Mapping[str, Promise] = {
     "none": gettext_lazy("nothing"),
-    "process": gettext_lazy("a tree of its own with limits, a clean environment, no power of root"),
+    "process": gettext_lazy("a tree of its own with limits, no power of root, no system calls that reach others"),
     "filesystem": gettext_lazy("its own files, no network, no look into other processes"),
     "isolated": gettext_lazy("a machine of its own: nothing else is there to be named"),
 }
@@ -67,7 +71,69 @@ def page_of(environment: "Environment") -> dict[str, Any]:
         "levels": [LevelRow(name, HOLDS[name], offer.lacks(name), name == allowance.level) for name in LEVELS],
         "limits": list(_allowed(allowance)),
         "tools": [_tool_row(tool, sandbox) for tool in sandbox_tools(environment)],
+        "space": space_of(),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceBar:
+    """What is used of a quota; `percent` is of the part that is nearest to its end."""
+
+    used: Used
+    quota: Used
+
+    @property
+    def percent(self) -> int:
+        shares = (self.used.size_bytes / self.quota.size_bytes, self.used.files / self.quota.files)
+        return min(100, round(100 * max(shares)))
+
+    @property
+    def is_full(self) -> bool:
+        return self.used.size_bytes >= self.quota.size_bytes or self.used.files >= self.quota.files
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceRow:
+    environment: str
+    agent: str
+    bar: SpaceBar
+    used_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SpacePanel:
+    """The workspaces, the fullest first, and what all use together."""
+
+    total: SpaceBar
+    rows: tuple[WorkspaceRow, ...]
+    free_bytes: int
+    reserve_bytes: int
+    retention_days: int
+
+    @property
+    def is_short(self) -> bool:
+        return self.free_bytes < self.reserve_bytes
+
+
+def space_of() -> SpacePanel:
+    """Measure the workspaces."""
+    space = installation_space()
+    uses = space.uses()
+    return SpacePanel(
+        total=SpaceBar(reduce(Used.plus, (each.used for each in uses), Used()), space.quota.installation),
+        rows=tuple(
+            WorkspaceRow(
+                each.environment,
+                each.agent,
+                SpaceBar(each.used, space.quota.workspace),
+                datetime.fromtimestamp(each.used_at, UTC),
+            )
+            for each in uses
+        ),
+        free_bytes=space.free_bytes(),
+        reserve_bytes=space.quota.free_bytes,
+        retention_days=settings.WORKSPACE_RETENTION_DAYS,
+    )
 
 
 def _allowed(allowance: Allowance) -> Iterator[tuple[str, str, str]]:
@@ -80,8 +146,15 @@ def _allowed(allowance: Allowance) -> Iterator[tuple[str, str, str]]:
     yield _("Size of a file"), f"{limits.file_bytes // MEGABYTE} MB", "SANDBOX_FILE_MB"
     yield _("Written altogether"), f"{limits.written_bytes // MEGABYTE} MB", "SANDBOX_WRITTEN_MB"
     yield _("Processes"), str(limits.processes), "SANDBOX_PROCESSES"
+    quota = installation_space().quota
+    yield _("Workspace"), _space_words(quota.workspace), "WORKSPACE_QUOTA_MB, WORKSPACE_QUOTA_FILES"
+    yield _("All workspaces"), _space_words(quota.installation), "WORKSPACES_QUOTA_MB, WORKSPACES_QUOTA_FILES"
     yield _("Network"), _("for tools that ask for it") if allowance.network else _("off"), "SANDBOX_NETWORK"
     yield _("Further folders"), ", ".join(allowance.paths) or _("none"), "SANDBOX_PATHS"
+
+
+def _space_words(used: Used) -> str:
+    return _("%(size)s MB in %(files)s files") % {"size": used.size_bytes // MEGABYTE, "files": used.files}
 
 
 def _tool_row(tool: "Tool", sandbox: Sandbox) -> ToolRow:

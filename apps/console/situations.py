@@ -79,8 +79,8 @@ class Situation:
     @property
     def conversation(self) -> Conversation:
         parts = [unquote(part) for part in self.group.split("/")]
-        account, space, group = parts if len(parts) == 3 else ("", "", parts[0])
-        return Conversation(self.channel, account, space, group)
+        account, space, group, peer = (*parts, "")[:4] if len(parts) in (3, 4) else ("", "", parts[0], "")
+        return Conversation(self.channel, account, space, group, peer)
 
     def context(self) -> CallContext:
         """Return the context that the engine is asked about."""
@@ -191,13 +191,16 @@ def read_sender(text: str) -> SenderClass:
 
 def named_places(snapshot: Snapshot) -> list[Conversation]:
     """List the places that a snapshot names: outside channels, direct chats, groups."""
-    return [place for place in known_classes(snapshot).conversations if ANY_OTHER not in (place.channel, place.group)]
+    places = known_classes(snapshot).conversations
+    return [place for place in places if ANY_OTHER not in (place.channel, place.group, place.peer)]
 
 
 def group_value(place: Conversation) -> str:
-    """Write account, space and group of a place as one value."""
-    parts = [quote(part, safe="*") for part in (place.account, place.space, place.group)]
-    return "/".join(parts) if place.account or place.space else parts[2]
+    """Write account, space and group of a place, or account and peer of a direct chat, as one value."""
+    parts = [quote(part, safe="*") for part in (place.account, place.space, place.group, place.peer)]
+    if place.peer:
+        return "/".join(parts)
+    return "/".join(parts[:3]) if place.account or place.space else parts[2]
 
 
 def place_label(place: Conversation) -> str:
@@ -205,7 +208,9 @@ def place_label(place: Conversation) -> str:
     if not place.channel:
         return ""
     channel = channel_label(place.channel)
-    return f"{channel} {group_label(place)}" if place.group else _("%(channel)s, direct chat") % {"channel": channel}
+    if place.group or place.peer:
+        return f"{channel} {group_label(place)}"
+    return _("%(channel)s, direct chat") % {"channel": channel}
 
 
 def channel_label(name: str) -> str:
@@ -213,7 +218,8 @@ def channel_label(name: str) -> str:
 
 
 def group_label(place: Conversation) -> str:
-    parts = (place.account, place.space, place.group)
+    kind = _("direct chat") if place.peer else ""
+    parts = (place.account, place.space, place.group, kind, place.peer)
     return " › ".join(_("any other") if part == ANY_OTHER else part for part in parts if part)
 
 
@@ -336,7 +342,7 @@ def _channels(classes: Classes) -> list[tuple[str, str]]:
 def _groups(classes: Classes, channel: str) -> Iterable[tuple[str, str]]:
     if not channel:
         return [("", _("none"))]
-    places = (place for place in classes.conversations if place.channel == channel and place.group)
+    places = (place for place in classes.conversations if place.channel == channel and (place.group or place.peer))
     return chain([("", _("direct chat"))], ((group_value(place), group_label(place)) for place in places))
 
 
@@ -360,5 +366,5 @@ def _place_values(classes: Classes) -> Iterator[tuple[str, Conversation]]:
     for channel in dict.fromkeys(place.channel for place in classes.conversations if place.channel):
         yield f"{quote(channel, safe='')}/", Conversation(channel)
         for place in classes.conversations:
-            if place.channel == channel and place.group:
+            if place.channel == channel and (place.group or place.peer):
                 yield f"{quote(channel, safe='')}/{group_value(place)}", place

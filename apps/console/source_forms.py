@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy
 from apps.console.forms import ConsoleForm
 from apps.registry.models import OnDrift, OnNew, SourceKind
 from apps.registry.source_settings import SETTINGS, SecretShown, Setting, secrets_shown
+from apps.texts import read_json
 
 if TYPE_CHECKING:
     from apps.registry.models import DiscoverySource
@@ -115,7 +116,7 @@ class ConfigField(forms.CharField):
     def clean(self, value: Any) -> Any:
         text = super().clean(value) or ""
         try:
-            return json.loads(text) if text.strip() else {}
+            return read_json(text) if text.strip() else {}
         except ValueError as exc:
             raise forms.ValidationError(_("This is not JSON: %(cause)s") % {"cause": exc}) from exc
 

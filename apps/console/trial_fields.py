@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from apps.console.schema_rows import DEPTH_LIMIT, kinds_in, limits_of, members_of, resolved, type_text, variants_in
 from apps.firewall.tools.definition import Definition
+from apps.texts import read_json
 
 PREFIX: Final = "p."
 RAW: Final = "raw"
@@ -207,7 +208,7 @@ def params_of(definition: Definition, texts: Mapping[str, str]) -> tuple[dict[st
 def params_of_json(text: str) -> tuple[dict[str, Any], list[dict[str, str]]]:
     """Read params that were typed as one JSON object."""
     try:
-        params = _loaded(text or "{}")
+        params = read_json(text or "{}")
     except ValueError:
         return {}, [{"path": "", "code": "no_json", "message": _("This is no JSON.")}]
     if not isinstance(params, dict):
@@ -217,7 +218,7 @@ def params_of_json(text: str) -> tuple[dict[str, Any], list[dict[str, str]]]:
 
 def _value(text: str, kind: str, items: JsonObject) -> Any:
     if kind in {"json", "radios", "choice", "flag"}:
-        return _loaded(text)
+        return read_json(text)
     if kind == "number":
         return _number(text.strip())
     if kind == "lines":
@@ -235,16 +236,6 @@ def _number(text: str) -> Any:
     except ValueError:
         return text
     return number if math.isfinite(number) else text
-
-
-def _loaded(text: str) -> Any:
-    def refuse(name: str) -> Any:
-        raise ValueError(name)
-
-    try:
-        return json.loads(text, parse_constant=refuse)
-    except RecursionError as exc:
-        raise ValueError("too deep") from exc
 
 
 def unplaced(fields: Sequence[TrialField], problems: Sequence[Problem]) -> Iterator[Problem]:

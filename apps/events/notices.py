@@ -1,6 +1,7 @@
 """Notices: what changed, as kind and id. They travel through PostgreSQL and commit with the row they speak of."""
 
 import json
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 from django.db import connection
@@ -8,6 +9,9 @@ from django.db import connection
 CHANNEL = "openclaw_admin"
 PAYLOAD_LIMIT_BYTES = 8000  # PostgreSQL refuses more
 RECONNECTED = "listener.reconnected"
+
+NOTICED: ContextVar[set[str] | None] = ContextVar("NOTICED", default=None)
+"""Where a request gathers the kinds of what it announced; None where nobody gathers them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,5 +54,8 @@ def announce(kind: str, *, id: object, environment: str = "") -> None:  # noqa: 
     payload = Notice(kind, str(id), environment).to_text()
     if len(payload.encode()) >= PAYLOAD_LIMIT_BYTES:
         raise ValueError("the notice is too long for a payload")
+    noticed = NOTICED.get()
+    if noticed is not None:
+        noticed.add(kind)
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_notify(%s, %s)", [CHANNEL, payload])

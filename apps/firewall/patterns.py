@@ -5,6 +5,8 @@ conditions, and a repeat inside a repeat where a text can be shared out between 
 expression can take years: `(a+)+`, but not `a+(-a+)*`, where each character has one place.
 Repeats without bound end at a bound: a long one where what follows cannot belong to the repeat, else a short one.
 
+A group named `luhn`, as in `(?<luhn>[0-9]{16})`, counts only where its digits end in the check digit of a card number.
+
 Expressions are read as JavaScript writes them: `\\d`, `\\w` and `\\b` mean ASCII, `$` is the very end.
 """
 
@@ -23,6 +25,7 @@ UNCLEAR_STEPS = 10_000
 NESTED_REPEAT_AT_MOST = 1
 WINDOW_CHARACTERS = 16_384
 OVERLAP_CHARACTERS = 8_192
+CHECKED_GROUP = "luhn"
 
 _FLAGS = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "g": re.NOFLAG, "u": re.NOFLAG, "y": re.NOFLAG}
 _REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
@@ -87,6 +90,26 @@ def search_bounded(pattern: re.Pattern[str], text: str, *, limit_s: float) -> It
         if time.monotonic() > ends_at:
             yield at
             return
+
+
+def counts(match: re.Match[str]) -> bool:
+    """Say whether a match counts: where the expression has a group `luhn`, its digits must end in their check digit.
+
+    Source: ISO/IEC 7812-1, annex B.
+    """
+    if CHECKED_GROUP not in match.re.groupindex or match[CHECKED_GROUP] is None:
+        return True
+    return has_check_digit(match[CHECKED_GROUP])
+
+
+def has_check_digit(shown: str) -> bool:
+    """Say whether the last digit of a number, written with any marks between, checks the others.
+
+    Source: ISO/IEC 7812-1, annex B.
+    """
+    digits = [int(letter) for letter in reversed(shown) if letter.isdigit()]
+    doubled = [sum(divmod(2 * digit, 10)) for digit in digits[1::2]]
+    return bool(digits) and (sum(digits[::2]) + sum(doubled)) % 10 == 0
 
 
 def _split(written: str) -> tuple[str, int]:

@@ -16,22 +16,24 @@ from django.utils import timezone
 from apps.approvals.errors import ApprovalError
 from apps.approvals.running import approval_claim, approval_finish
 from apps.approvals.selectors import approvals_runnable
-from apps.approvals.services import approvals_expire
+from apps.approvals.services import approvals_expire, approvals_withdraw
 from apps.audit.services import boot_id
 from apps.firewall.engine.source import ToolEntry
 from apps.firewall.errors import FirewallError
 from apps.firewall.runtime.abort import Abort, CallAbortedError
 from apps.firewall.runtime.abort import Reason as AbortReason
 from apps.firewall.runtime.call import Action, Call, CallResult
+from apps.firewall.runtime.completion import complete
 from apps.firewall.runtime.invoke import invoke, resume
 from apps.firewall.runtime.ports import Ports
+from apps.firewall.runtime.rehearse import StagedVerdict, verdict_of
 from apps.gateway.abandoned import abandoned_end
 from apps.gateway.counters import counters
 from apps.gateway.database import in_database
 from apps.gateway.errors import StoppingError, TooBusyError
 from apps.gateway.halting import LiveHalts
 from apps.gateway.openclaw.approved import runs_elsewhere
-from apps.gateway.queue.cancelling import cancels_asked
+from apps.gateway.queue.cancelling import call_cancel, cancels_asked
 from apps.gateway.queue.rows import call_allow
 from apps.gateway.queue.settling import approval_settle
 
@@ -131,6 +133,10 @@ class Desk:
             if by:
                 self.abort(call_id, by=by, reason="stopped")
 
+    async def verdict(self, call: Call) -> StagedVerdict:
+        """Say what a call would be answered now; nothing runs, and nothing is recorded."""
+        return await verdict_of(call, self._ports)
+
     def runs(self, tool: ToolEntry) -> bool:
         """Say whether a tool can run here."""
         return self._ports.executor.runs(tool)
@@ -164,24 +170,41 @@ class Desk:
         return task
 
     def _track(self, call: Call, abort: Abort, work: Coroutine[Any, Any, CallResult]) -> asyncio.Task[CallResult]:
-        task: asyncio.Task[CallResult] = self.background(self._finish(call, work))
+        task: asyncio.Task[CallResult] = self.background(self._finish(call, abort, work))
         self._calls[call.id] = Running(call, task, abort)
         task.add_done_callback(lambda _: self._calls.pop(call.id, None))
         return task
 
-    async def _finish(self, call: Call, work: Coroutine[Any, Any, CallResult]) -> CallResult:
+    async def _finish(self, call: Call, abort: Abort, work: Coroutine[Any, Any, CallResult]) -> CallResult:
         try:
             result = await work
         except CallAbortedError as exc:
             result = exc.result  # whoever waits for the call is answered, not cancelled
+        if abort.is_asked and _waits(result):
+            await complete(self._withdraw(call, abort))
+        self._calls.pop(call.id, None)  # from here on whoever wants its end asks the rows, not this process
         counters.add(f"calls.{result.status}")
         if result.asked is not None:
             self._expire_at(result.asked.expires_at)
-        if result.asked is None and result.status != "queued":
+        if not _waits(result):
             self._ended[call.id] = Ended(call.actor, result, time.monotonic())
             while len(self._ended) > RESULTS_KEPT:
                 self._ended.popitem(last=False)
         return result
+
+    async def _withdraw(self, call: Call, abort: Abort) -> None:
+        """End a call that was handed over, to a person or the queue, in the moment in which somebody ended it."""
+        try:
+            await in_database(
+                call_cancel,
+                call.id,
+                by=abort.by,
+                environment=call.environment,
+                at=timezone.now(),
+                reason=abort.reason,
+            )
+        except (DatabaseError, FirewallError) as exc:  # it waits on, and has not run
+            log.error("call.not_withdrawn", call=str(call.id), error=type(exc).__name__)
 
     def _expire_at(self, at: datetime) -> None:
         """End a request in the moment its time is over: whoever waits hears of it then, not at the next look."""
@@ -229,6 +252,7 @@ class Desk:
         """Take up what was left: allowed actions nobody runs, requests out of time, runs whose runner is gone."""
         at = timezone.now()
         await in_database(approvals_expire, at)
+        await in_database(approvals_withdraw, at)
         await in_database(abandoned_end, at)
         await self.take_cancels()
         for approval in await in_database(approvals_runnable, at):
@@ -237,6 +261,7 @@ class Desk:
     async def stop(self) -> None:
         """Take no more calls, give the running ones some seconds, then end them; each leaves its outcome on record."""
         self._is_stopping = True
+        await asyncio.sleep(0)  # a task that is cancelled before its first step never enters its call
         running = {each.task for each in self._calls.values()}
         if running:
             _, running = await asyncio.wait(running, timeout=self._grace_s)
@@ -244,3 +269,8 @@ class Desk:
             task.cancel()
         if self._tasks:
             await asyncio.wait(set(self._tasks), timeout=LAST_WORDS_S)
+
+
+def _waits(result: CallResult) -> bool:
+    """Say whether a call was handed over, and ends later and elsewhere."""
+    return result.asked is not None or result.status == "queued"

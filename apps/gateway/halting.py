@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from uuid import UUID
 
 from django.utils import timezone
 
@@ -12,7 +13,7 @@ from apps.firewall.runtime.call import Call
 from apps.firewall.runtime.halts.matching import Halt, aim_of, halt_for
 from apps.gateway.database import in_database
 from apps.halts.hearing import halts_heard
-from apps.halts.selectors import InForce, Standing
+from apps.halts.selectors import InForce, Standing, rule_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class LiveHalts:
         self._load = load
         self._kind = kind
         self._held: dict[str, InForce] = {}
-        self._digest = ""
+        self._told: tuple[UUID, str] | None = None
         self._ending: tuple[Ending, ...] = ()
         self._reloading = asyncio.Lock()
 
@@ -65,13 +66,14 @@ class LiveHalts:
             standing = await in_database(self._load)
             self._held = dict(standing.by_environment)
             self._ending = tuple(
-                Ending(row.environment.slug, Halt(scope=row.scope, name=row.name), row.placed_by_label)  # type: ignore[arg-type]
-                for row in standing.ending
+                Ending(row.environment.slug, rule_of(row), row.placed_by_label) for row in standing.ending
             )
-            if standing.digest != self._digest:
-                await in_database(_heard, self._kind, standing.digest)
-                self._digest = standing.digest
+            self._told = await in_database(_heard, self._kind, standing.digest, self._told)
 
 
-def _heard(kind: str, digest: str) -> None:
-    halts_heard(boot_id(), kind=kind, digest=digest, at=timezone.now())
+def _heard(kind: str, digest: str, told: tuple[UUID, str] | None) -> tuple[UUID, str]:
+    """Say what this process holds to, once: again for other stops, and for another boot."""
+    now = (boot_id(), digest)
+    if now != told:
+        halts_heard(now[0], kind=kind, digest=digest, at=timezone.now())
+    return now

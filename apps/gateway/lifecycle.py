@@ -2,19 +2,28 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
+from typing import Any
 from uuid import UUID
 
 import structlog
+from django.utils import timezone
 
+from apps.approvals.services import approvals_withdraw
+from apps.audit.late_entries import late_entries
+from apps.events.barrier import ASKED as BARRIER_ASKED
+from apps.events.barrier import barrier_latest, process_answer, process_leave, process_register
+from apps.events.clock import clock_check
 from apps.events.listener import subscribe
 from apps.events.notices import RECONNECTED, Notice
+from apps.firewall.identifiers import new_id
 from apps.firewall.runtime.code_mode.pool import CodePool
 from apps.firewall.tools.mcp.sessions import McpSessions
 from apps.gateway.agent_sessions import connections_end
 from apps.gateway.background.holder import Holder
 from apps.gateway.background.inputs import ASKED as COMMAND_ASKED
+from apps.gateway.database import in_database
 from apps.gateway.desk import Desk
 from apps.gateway.halting import LiveHalts
 from apps.gateway.hooks import LiveHooks
@@ -54,6 +63,7 @@ LIMITS = ("limit.", "environment.")
 HALTS = ("halt.", "environment.")
 HOOKS = ("hook.", "registry.", "environment.")
 PEOPLE = ("token.", "user.")
+BEAT_S = 4.0
 
 
 @dataclass
@@ -79,12 +89,34 @@ class Gateway:
     code: CodePool = field(default_factory=CodePool)
     requests: LiveRequests = field(default_factory=LiveRequests)
     listeners: Listeners = field(init=False)
+    id: UUID = field(default_factory=new_id)
+    taking_up: set[asyncio.Task[bool]] = field(default_factory=set)
     unsubscribe: Callable[[], None] = lambda: None
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
 
     def __post_init__(self) -> None:
         self.listeners = Listeners(self.requests)
+
+    @property
+    def kind(self) -> str:
+        """Name what this process is, for people: `server` or `worker`."""
+        return "worker" if self.is_worker else "server"
+
+    def take_up(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        """Read a change in the background; a question whether this process holds to it waits for that."""
+        task = self.desk.background(_done(work, name))
+        self.taking_up.add(task)
+        task.add_done_callback(self.taking_up.discard)
+
+    async def take_up_all(self) -> None:
+        """Read everything that is kept in memory as it stands now."""
+        self.tokens.forget()
+        await self.snapshots.reload()
+        await self.tool_states.reload()
+        await self.limits.reload()
+        await self.halts.reload()
+        await self.hooks.reload()
 
 
 _gateway: Gateway | None = None
@@ -137,14 +169,12 @@ async def start(snapshots: LiveSnapshots | None = None, *, is_worker: bool = Fal
         is_worker=is_worker,
         sessions=sessions,
     )
-    await snapshots.reload()
-    await tool_states.reload()
-    await limits.reload()
-    await halts.reload()
-    await hooks.reload()
-    made.unsubscribe = subscribe(hear)
-    made.tasks.append(asyncio.create_task(_poll(made), name="gateway poll"))
+    await made.take_up_all()
     _gateway = made
+    made.unsubscribe = subscribe(hear)
+    await _stand(made)
+    made.tasks.append(asyncio.create_task(_poll(made), name="gateway poll"))
+    made.tasks.append(asyncio.create_task(_beat(made), name="gateway beat"))
 
 
 async def stop() -> None:
@@ -158,8 +188,10 @@ async def stop() -> None:
     for task in ending.tasks:
         task.cancel()
     await asyncio.gather(*ending.tasks, return_exceptions=True)
+    await _logged(in_database(process_leave, ending.id), "end of a process")
     await ending.elsewhere.stop()
     await ending.desk.stop()
+    await _logged(_store_late_entries(), "ends of calls that the ledger did not take")
     await ending.holder.stop()
     await ending.hooks.close()
     await ending.sessions.close()
@@ -175,16 +207,21 @@ def hear(notice: Notice) -> None:
     current.listeners.hear(notice)
     if notice.kind == RECONNECTED or notice.kind.startswith(PEOPLE):
         current.tokens.forget()
+        current.desk.background(_logged(in_database(approvals_withdraw, timezone.now()), "withdrawal of requests"))
     if notice.kind == RECONNECTED or notice.kind.startswith(PUBLICATIONS):
-        current.desk.background(_logged(_reload(current), "reload"))
+        current.take_up(_reload(current), "reload")
     if notice.kind == RECONNECTED or notice.kind.startswith(TOOLS):
-        current.desk.background(_logged(current.tool_states.reload(), "reload of tool states"))
+        current.take_up(current.tool_states.reload(), "reload of tool states")
     if notice.kind == RECONNECTED or notice.kind.startswith(HALTS):
-        current.desk.background(_logged(_hold(current), "reload of stops"))
+        current.take_up(_hold(current), "reload of stops")
     if notice.kind == RECONNECTED or notice.kind.startswith(LIMITS):
-        current.desk.background(_logged(current.limits.reload(), "reload of limits"))
+        current.take_up(current.limits.reload(), "reload of limits")
     if notice.kind == RECONNECTED or notice.kind.startswith(HOOKS):
-        current.desk.background(_logged(current.hooks.reload(), "reload of hooks"))
+        current.take_up(current.hooks.reload(), "reload of hooks")
+    if notice.kind == BARRIER_ASKED:
+        current.desk.background(_logged(_answer(current, int(notice.id)), "answer to a barrier"))
+    if notice.kind == RECONNECTED:  # questions that came meanwhile were not heard
+        current.desk.background(_logged(_answer_latest(current), "answer to a barrier"))
     if notice.kind == RECONNECTED:
         current.desk.background(_logged(_sweep(current), "sweep"))
     if notice.kind == CANCEL_ASKED:
@@ -213,6 +250,7 @@ async def _poll(current: Gateway) -> None:
     """The net below the notices."""
     while True:
         await _logged(_sweep(current), "sweep")
+        await _logged(_store_late_entries(), "ends of calls that the ledger did not take")
         await asyncio.sleep(POLL_S)
         await _logged(_reload(current), "reload")
         await _logged(current.tool_states.reload(), "reload of tool states")
@@ -224,11 +262,45 @@ async def _poll(current: Gateway) -> None:
         await _logged(current.holder.tidy(), "commands that nobody holds")
 
 
+async def _store_late_entries() -> None:
+    if late_entries:
+        await in_database(late_entries.store)
+
+
+async def _stand(current: Gateway) -> None:
+    """Read everything once more, now that notices are heard, and say from when on this process holds to it."""
+    number = await in_database(barrier_latest)
+    await current.take_up_all()
+    await in_database(process_register, current.id, kind=current.kind, heard=number)
+
+
+async def _beat(current: Gateway) -> None:
+    """Keep the lease of this process, and notice when the clock of the day is set."""
+    while True:
+        await asyncio.sleep(BEAT_S)
+        await _logged(in_database(process_register, current.id, kind=current.kind, heard=0), "lease of the process")
+        await _logged(in_database(clock_check), "look at the clock")
+
+
+async def _answer(current: Gateway, number: int) -> None:
+    """Answer a question once everything that was heard before it is in force."""
+    done = await asyncio.gather(*current.taking_up)
+    if not all(done):
+        await current.take_up_all()
+    await in_database(process_answer, current.id, number)
+
+
+async def _answer_latest(current: Gateway) -> None:
+    number = await in_database(barrier_latest)
+    await current.take_up_all()
+    await in_database(process_answer, current.id, number)
+
+
 async def _reload(current: Gateway) -> None:
-    """Take what is live by now, and look at the requests that wait under it."""
+    """Take what is live by now, and have the requests looked at that wait under it."""
     await current.snapshots.reload()
     if not current.is_worker:
-        await current.reviewer.review()
+        current.desk.background(_logged(current.reviewer.review(), "review of requests"))
 
 
 async def _hold(current: Gateway) -> None:
@@ -236,7 +308,12 @@ async def _hold(current: Gateway) -> None:
     await current.halts.reload()
     current.desk.end_stopped(current.halts)
     current.holder.end_stopped(current.halts)
-    await asyncio.sleep(LEAVING_S)  # a call that was about to leave its command has left it by now
+    current.desk.background(_logged(_hold_those_that_leave(current), "end of commands"))
+
+
+async def _hold_those_that_leave(current: Gateway) -> None:
+    """End commands, too, that calls were about to leave behind when everything else was ended."""
+    await asyncio.sleep(LEAVING_S)
     current.holder.end_stopped(current.halts)
 
 
@@ -249,7 +326,14 @@ async def _sweep(current: Gateway) -> None:
 
 
 async def _logged(work: object, name: str) -> None:
+    await _done(work, name)
+
+
+async def _done(work: object, name: str) -> bool:
+    """Do something in the background, and say whether it succeeded."""
     try:
         await work  # type: ignore[misc]
     except Exception as exc:  # noqa: BLE001 - the database may be away; the next round tries again
         log.warning("gateway.failed", work=name, error=type(exc).__name__)
+        return False
+    return True

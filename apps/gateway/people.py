@@ -87,6 +87,9 @@ class QueueOfPeople:
     async def use(self, grant: StandingGrant, call: Call) -> None:
         await in_database(_use, grant, call)
 
+    async def check(self, call: Call) -> None:
+        await in_database(lambda: _check_pause(environment_named(call.environment, find=environment_asking), call))
+
     async def ask(self, request: ApprovalRequest) -> Asked:
         return await in_database(_ask, request)
 
@@ -158,7 +161,7 @@ def _draft(environment: Environment, request: ApprovalRequest) -> ApprovalDraft:
         action=action.to_json(),
         agent=call.agent,
         session_key=call.context.session_key or "",
-        channel=call.context.channel or "",
+        channel=call.channel,
         sender=sender_of(call),
         sender_name=call.context.sender_name or "",
         sender_is_owner=call.context.sender_is_owner,
@@ -169,6 +172,7 @@ def _draft(environment: Environment, request: ApprovalRequest) -> ApprovalDraft:
         host="gateway" if call.host is None else call.host.name,
         params=call.params,
         evidence=[*_rewritten(action), *_variables(request)],
+        unbound=request.unbound,
         asked=entry_decision(request.judgement),
         snapshot_digest=action.snapshot,
         trace_id=call.trace_id,

@@ -30,6 +30,18 @@ ENDINGS = {
 }
 
 
+CONNECTING = {
+    "authentication failed": "it does not accept the login",
+    "no pg_hba.conf entry": "it does not let this machine or login in",
+    "does not exist": "it has no such database or login",
+    "Connection refused": "nobody listens there",
+    "timeout expired": "nobody answers in time",
+    "certificate": "it does not prove its name",
+    "root.crt": "it does not prove its name",
+}
+"""What libpq says of a connection that failed -> our words; what the other side said stays there."""
+
+
 class PowerfulRoleError(Exception):
     """The login may do more than a question needs."""
 
@@ -41,7 +53,7 @@ def ask(order: dict[str, Any]) -> dict[str, Any]:
         psycopg.Error, PowerfulRoleError, MemoryError.
     """
     with psycopg.connect(
-        order["dsn"], connect_timeout=CONNECT_LIMIT_S, application_name="openclaw-admin"
+        order["dsn"], **order["place"], connect_timeout=CONNECT_LIMIT_S, application_name="openclaw-admin"
     ) as connection:
         connection.read_only = True
         with connection.cursor() as cursor:
@@ -104,12 +116,20 @@ def answer(order: dict[str, Any]) -> dict[str, Any]:
         return failure(exc, order)
 
 
+def unreachable(told: str) -> str:
+    """Say in our words why there is no connection: what answers at an address may be no database at all."""
+    for sign, words in CONNECTING.items():
+        if sign in told:
+            return words
+    return "it cannot be reached, or does not speak as a database does"
+
+
 def failure(exc: psycopg.Error, order: dict[str, Any]) -> dict[str, Any]:
+    if exc.sqlstate is None and isinstance(exc, psycopg.OperationalError):
+        return error("database_unreachable", f"the database does not answer: {unreachable(str(exc))}")
     message = (exc.diag.message_primary or str(exc).strip() or type(exc).__name__).splitlines()[0]
     if exc.sqlstate is None:
-        is_connecting = isinstance(exc, psycopg.OperationalError)
-        code = "database_unreachable" if is_connecting else "query_failed"
-        return error(code, f"the database does not answer: {message}" if is_connecting else message)
+        return error("query_failed", message)
     code, words = ENDINGS.get(exc.sqlstate, ("query_failed", "the database refuses the query: {message}"))
     place = f" at character {exc.diag.statement_position}" if exc.diag.statement_position else ""
     return error(code, words.format(message=message, timeout_ms=order["timeout_ms"]) + place)

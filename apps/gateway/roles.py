@@ -1,6 +1,9 @@
 """The roles of the people behind calls, as they are now: a role that was taken away grants nothing any more."""
 
-from apps.accounts.selectors import user_find
+from django.utils import timezone
+
+from apps.accounts.selectors import caller_ended, user_find
+from apps.firewall.runtime.call import Call
 from apps.gateway.database import in_database
 
 PERSON = "user:"
@@ -19,3 +22,15 @@ class RolesOnRecord:
 
     async def role(self, requester: str) -> str:
         return await in_database(role_of, requester)
+
+    async def ended(self, call: Call) -> str:
+        return await in_database(_ended, call)
+
+
+def _ended(call: Call) -> str:
+    at = timezone.now()
+    for actor in dict.fromkeys((call.actor, call.requester)):
+        ended = caller_ended(actor, environment=call.environment, agent=call.agent, at=at)
+        if ended:
+            return ended
+    return ""

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from apps.accounts.access import Permission, permissions_of
+from apps.accounts.access import Permission, bound_of, permissions_of
 from apps.accounts.errors import TokenInvalidError
 from apps.accounts.models import ApiToken
 from apps.accounts.services import token_authenticate
@@ -54,8 +54,8 @@ class TokenGrant:
     environment: str
     agents: frozenset[str]
     permissions: frozenset[Permission]
-    expires_at: float
-    fresh_until: float
+    expires_at: float  # by the clock of the day
+    fresh_until: float  # by the monotonic clock
     bucket: Bucket
 
     def may(self, permission: Permission) -> bool:
@@ -68,9 +68,11 @@ class Tokens:
     def __init__(self) -> None:
         self._grants: OrderedDict[bytes, TokenGrant | float] = OrderedDict()
         self._buckets: dict[UUID, Bucket] = {}
+        self._forgotten = 0
 
     def forget(self) -> None:
         """Have every token checked again at its next request; what it may take is not refilled by that."""
+        self._forgotten += 1
         self._grants.clear()
 
     async def find(self, secret: bytes) -> TokenGrant:
@@ -80,19 +82,19 @@ class Tokens:
             TokenInvalidError: unknown, revoked, expired; one answer for all.
         """
         key = hashlib.sha256(secret).digest()
-        now = time.time()
+        now, forgotten = time.monotonic(), self._forgotten
         known = self._grants.get(key)
-        if isinstance(known, TokenGrant) and now < known.fresh_until and now < known.expires_at:
+        if isinstance(known, TokenGrant) and now < known.fresh_until and time.time() < known.expires_at:
             return known
         if isinstance(known, float) and now < known:
             raise TokenInvalidError("the token is unknown, revoked or expired")
         try:
             token, permissions = await in_database(self._read, secret)
         except TokenInvalidError:
-            self._keep(key, now + REFUSED_TTL_S)
+            self._keep(key, now + REFUSED_TTL_S, forgotten)
             raise
         grant = self._grant(token, permissions, now)
-        self._keep(key, grant)
+        self._keep(key, grant, forgotten)
         return grant
 
     @staticmethod
@@ -100,7 +102,10 @@ class Tokens:
         token = token_authenticate(secret.decode("ascii", "replace"), timezone.now())
         return token, permissions_of(token)
 
-    def _keep(self, key: bytes, grant: TokenGrant | float) -> None:
+    def _keep(self, key: bytes, grant: TokenGrant | float, forgotten: int) -> None:
+        """Keep what was read, unless a token may have changed since the reading began."""
+        if forgotten != self._forgotten:
+            return
         self._grants[key] = grant
         self._grants.move_to_end(key)
         while len(self._grants) > KEPT:
@@ -119,7 +124,7 @@ class Tokens:
             actor=token.actor,
             requester=token.actor if token.created_by is None else token.created_by.actor,
             environment=token.environment,
-            agents=frozenset(token.agents),
+            agents=bound_of(token),
             permissions=permissions,
             expires_at=float("inf") if token.expires_at is None else token.expires_at.timestamp(),
             fresh_until=now + TTL_S,

@@ -60,6 +60,9 @@ class _KnownRole:
     async def role(self, requester: str) -> str:  # noqa: ARG002
         return self._role
 
+    async def ended(self, call: Call) -> str:  # noqa: ARG002
+        return ""
+
 
 class _KnownGrants(QueueOfPeople):
     """Fills the port `Approvals` with the standing answers that were read before a rehearsal began."""
@@ -69,6 +72,9 @@ class _KnownGrants(QueueOfPeople):
 
     async def grants(self, call: Call, tool: str) -> Sequence[StandingGrant]:  # noqa: ARG002
         return self._grants
+
+    async def check(self, call: Call) -> None:
+        """Let every call through: a person who tries a tool is shown that it asks, paused or not."""
 
 
 def call_rehearse(call: Call, snapshot: Snapshot, environment: Environment) -> Rehearsal:

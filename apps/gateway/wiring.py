@@ -1,5 +1,6 @@
 """Fills the ports of the runtime with the record rooms; the one place that crosses between async and sync."""
 
+import asyncio
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 from django.conf import settings
 
 from apps.audit.drafts import EntryDraft
+from apps.audit.late_entries import late_entries
 from apps.audit.services import entry_record_async
 from apps.firewall.engine.snapshot import Snapshot
 from apps.firewall.runtime.clock import SystemClock
@@ -44,9 +46,10 @@ from apps.gateway.tool_states import LiveToolStates, Standings
 from apps.keys.installation import mask_key
 from apps.limits.selectors import limits_in_force
 from apps.policies.selectors import live_snapshot
+from apps.registry.databases import database_places
 from apps.registry.looks import python_tools
 from apps.registry.probing import PROBES
-from apps.registry.sandboxing import installation_sandbox
+from apps.registry.sandboxing import installation_sandbox, installation_space
 from apps.registry.selectors import environments, source_find
 from apps.registry.source_settings import source_connection
 from apps.registry.standing import standings
@@ -56,33 +59,38 @@ class AuditLedger:
     """Fills the port `Ledger`."""
 
     async def record(self, note: Note) -> None:
-        call = note.call
-        await entry_record_async(
-            EntryDraft(
-                kind=note.kind,
-                actor=call.actor or "system",
-                environment=call.environment,
-                agent=call.agent,
-                session_key=call.context.session_key or "",
-                channel=call.context.channel or "",
-                sender=sender_of(call),
-                tool=note.tool,
-                call_id=call.id,
-                approval_id=note.approval_id,
-                params=None if note.kind == "call_outcome" else dict(call.params),
-                result=note.result,
-                error=note.error,
-                sensitive_fields=note.sensitive,
-                result_masks=note.masked,
-                status=note.status,
-                duration_ms=note.duration_ms,
-                phases=note.phases,
-                decision=entry_decision(note.judgement),
-                snapshot_digest=note.snapshot_digest,
-                changes=note.changes,
-                trace_id=call.trace_id,
-            )
-        )
+        await entry_record_async(_draft(note))
+
+    async def keep(self, note: Note) -> None:
+        await asyncio.to_thread(late_entries.keep, _draft(note))
+
+
+def _draft(note: Note) -> EntryDraft:
+    call = note.call
+    return EntryDraft(
+        kind=note.kind,
+        actor=call.actor or "system",
+        environment=call.environment,
+        agent=call.agent,
+        session_key=call.context.session_key or "",
+        channel=call.channel,
+        sender=sender_of(call),
+        tool=note.tool,
+        call_id=call.id,
+        approval_id=note.approval_id,
+        params=None if note.kind == "call_outcome" else dict(call.params),
+        result=note.result,
+        error=note.error,
+        sensitive_fields=note.sensitive,
+        result_masks=note.masked,
+        status=note.status,
+        duration_ms=note.duration_ms,
+        phases=note.phases,
+        decision=entry_decision(note.judgement),
+        snapshot_digest=note.snapshot_digest,
+        changes=note.changes,
+        trace_id=call.trace_id,
+    )
 
 
 QUERY_PROGRAM = str(Path(__file__).with_name("query_program.py"))
@@ -145,6 +153,7 @@ def runners(
             python=sys.executable,
             sandbox=sandbox,
             query_program=QUERY_PROGRAM,
+            database_places=database_places,
             browsers=browser_slots(),
         ),
         PythonRunner(python_tools(), connections),
@@ -172,7 +181,8 @@ def executors(
         holder: holds commands that run on; without it every command runs in the foreground.
         runs: the runs of agents; without them nothing is searched, and no tool of a caller called.
     """
-    return Executors(Workspaces(Path(settings.VAR_DIR) / "workspaces"), runners(sessions, holder, runs))
+    space = installation_space()
+    return Executors(Workspaces(space.folder), runners(sessions, holder, runs), space)
 
 
 def skill_folders() -> SkillFolders:

@@ -9,6 +9,12 @@ class HaltInvalidError(RegistryError):
     code = "halt_invalid"
 
 
+class HaltUnknownError(HaltInvalidError):
+    """It would stop nothing now: nothing has this name."""
+
+    code = "halt_unknown"
+
+
 class HaltExistsError(RegistryError):
     """The same is stopped already."""
 

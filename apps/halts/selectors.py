@@ -8,9 +8,11 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
+from apps.accounts.access import Principal, bound_of
 from apps.audit.selectors import boots_alive
 from apps.firewall.runtime.halts.matching import Halt as Rule
-from apps.halts.models import Halt, HeardHalts, State
+from apps.halts.conditions import name_kept
+from apps.halts.models import Halt, HeardHalts, Scope, State
 from apps.registry.models import Environment
 from apps.registry.selectors import environments
 
@@ -49,14 +51,21 @@ def halts_holding(environment: Environment) -> QuerySet[Halt]:
     return Halt.objects.filter(environment=environment).exclude(state=State.LIFTED)
 
 
+def halts_visible(principal: Principal | None, halts: QuerySet[Halt]) -> QuerySet[Halt]:
+    """Leave of some stops those that a principal may see: to a bound token those of its agents alone."""
+    bound = bound_of(principal)
+    return halts.filter(scope=Scope.AGENT, name__in=bound) if bound else halts
+
+
 def halts_past(environment: Environment, *, most: int) -> list[Halt]:
     """List stops that were lifted, the latest first."""
     return list(Halt.objects.filter(environment=environment, state=State.LIFTED)[:most])
 
 
-def halt_get(environment: Environment, halt_id: UUID) -> Halt | None:
-    """Find a stop of an environment."""
-    return Halt.objects.select_related("environment").filter(environment=environment, pk=halt_id).first()
+def halt_get(environment: Environment, halt_id: UUID, *, viewer: Principal | None = None) -> Halt | None:
+    """Find a stop of an environment, for who may see it."""
+    halts = Halt.objects.select_related("environment").filter(environment=environment, pk=halt_id)
+    return halts_visible(viewer, halts).first()
 
 
 def halts_standing() -> Standing:
@@ -64,7 +73,7 @@ def halts_standing() -> Standing:
     rows = list(_standing().select_related("environment"))
     rules: dict[str, InForce] = {}
     for environment in environments():
-        own = tuple(_rule(row) for row in rows if row.environment_id == environment.pk)
+        own = tuple(rule_of(row) for row in rows if row.environment_id == environment.pk)
         rules[environment.slug] = InForce(environment.dialect, own)
     return Standing(_digest(rows), rules, tuple(row for row in rows if row.ends_running and row.state == State.STOPPED))
 
@@ -102,5 +111,7 @@ def _digest(rows: list[Halt]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _rule(row: Halt) -> Rule:
-    return Rule(scope=row.scope, name=row.name, state=row.state, reason=row.reason)  # type: ignore[arg-type]
+def rule_of(row: Halt) -> Rule:
+    """Give a stop as calls are compared with it, whatever spelling an earlier version stored."""
+    name = name_kept(row.environment, row.scope, row.name) or row.name
+    return Rule(scope=row.scope, name=name, state=row.state, reason=row.reason)  # type: ignore[arg-type]

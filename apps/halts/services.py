@@ -8,18 +8,21 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
-from apps.accounts.access import Permission, actor_of
+from apps.accounts.access import Permission, actor_of, require_agents
 from apps.accounts.models import User
 from apps.approvals.freezing import approvals_freeze
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.masking import Masker
 from apps.audit.services import entry_record
 from apps.events.notices import announce
-from apps.halts.conditions import name_kept, rows_met
-from apps.halts.errors import HaltExistsError, HaltInvalidError, HaltLiftedError
+from apps.firewall.engine.dialect import dialect_named
+from apps.firewall.engine.subjects import is_group
+from apps.halts.conditions import KIND_OF, name_kept, rows_met
+from apps.halts.errors import HaltExistsError, HaltInvalidError, HaltLiftedError, HaltUnknownError
 from apps.halts.models import Halt, Scope, State
 from apps.registry.models import Environment
 from apps.registry.services.changing import By, change
+from apps.subjects import UNKNOWN, subjects_unknown
 
 PLACED: Final = "halt.placed"
 CHANGED: Final = "halt.changed"
@@ -34,6 +37,7 @@ def halt_place(
     name: str = "",
     reason: str,
     ends_running: bool = True,
+    unknown: bool = False,
     by: By = None,
     at: datetime,
 ) -> Halt:
@@ -43,23 +47,29 @@ def halt_place(
         name: of the agent, channel or tool; empty for everything.
         reason: for agents, people and the record.
         ends_running: calls and commands that it meets are ended too, wherever they run.
+        unknown: the name may be one that nothing has yet.
     Raises:
         PermissionDeniedError, HaltInvalidError.
+        HaltUnknownError: nothing has this name, so that nothing would stop.
         HaltExistsError: the same is stopped already.
         AuditUnavailableError: the ledger refuses; nothing was stopped.
     """
+    kept = name_kept(environment, scope, name)
     with change(by, permission=Permission.CALLS_STOP):
+        require_agents(by, [kept] if scope == Scope.AGENT else [])
         halt = Halt(
             environment=environment,
             scope=scope,
-            name=name_kept(environment, scope, name),
+            name=kept,
             reason=Masker().text(" ".join(reason.split())),
             ends_running=ends_running,
             placed_at=at,
             placed_by=by if isinstance(by, User) else None,
             placed_by_label=_label(by),
         )
-        _check(halt)
+        _check(halt, written=name)
+        if not unknown:
+            _check_known(halt, name)
         _replace_pause(halt, by, at)
         _insert(halt)
         halt.frozen = _freeze(environment, at)
@@ -123,6 +133,7 @@ def halt_ask(halt: Halt, *, by: By = None, at: datetime) -> Halt:
     """
     with change(by, permission=Permission.CALLS_STOP):
         halt = _locked(halt)
+        require_agents(by, agents_of(halt))
         if halt.state == State.ASKING:
             return halt
         if halt.state == State.PAUSED:
@@ -145,6 +156,7 @@ def halt_lift(halt: Halt, *, by: By = None, at: datetime) -> Halt:
     """
     with change(by, permission=Permission.CALLS_STOP):
         halt = _locked(halt)
+        require_agents(by, agents_of(halt))
         _lift(halt, by, at)
         _freeze(halt.environment, at)
     return halt
@@ -157,18 +169,54 @@ def _lift(halt: Halt, by: By, at: datetime) -> None:
     _tell(halt, by, "lifted", at)
 
 
-def _check(halt: Halt) -> None:
+def agents_of(halt: Halt) -> list[str]:
+    """Name the one agent that a stop is about; none where it meets others, too."""
+    return [halt.name] if halt.scope == Scope.AGENT else []
+
+
+def _check(halt: Halt, *, written: str) -> None:
     details: list[dict[str, str]] = []
     try:
         halt.clean_fields(exclude={"placed_by", "asking_at", "lifted_at"})
     except ValidationError as exc:
         for field, messages in exc.message_dict.items():
             details += [{"path": field, "code": "invalid", "message": each} for each in messages]
-    if (halt.scope == Scope.ENVIRONMENT) == bool(halt.name) and halt.scope in Scope.values:
+    if (halt.scope == Scope.ENVIRONMENT) == bool(written.strip()) and halt.scope in Scope.values:
         message = _("everything has no name") if halt.name else _("say which one")
         details = [{"path": "name", "code": "invalid", "message": message}]
+    elif halt.scope != Scope.ENVIRONMENT and written.strip():
+        details += _not_one(halt, written)
     if details:
         raise HaltInvalidError(_("nothing was stopped: see details"), details)
+
+
+def _not_one(halt: Halt, written: str) -> list[dict[str, str]]:
+    """Refuse a name that no single agent, channel or tool can have."""
+    if halt.scope == Scope.TOOL and is_group(written):
+        message = _("`%(name)s` is a group: stop each of its tools, or everything") % {"name": written}
+    elif "*" in written:
+        message = _("a stop takes no patterns: stop each one, or everything")
+    elif halt.scope in Scope.values and not halt.name:
+        message = _("nothing can have the name `%(name)s`") % {"name": written}
+    else:
+        return []
+    return [{"path": "name", "code": "invalid", "message": message}]
+
+
+def _check_known(halt: Halt, written: str) -> None:
+    """Refuse a name that nothing has: whoever stops something in a hurry must hear that nothing stopped.
+
+    Raises:
+        HaltUnknownError.
+    """
+    kind = KIND_OF.get(halt.scope)
+    if kind is None:
+        return
+    dialect = dialect_named(halt.environment.dialect)
+    for found in subjects_unknown(dialect, kind, [written], halt.environment.slug, patterns=False):
+        raise HaltUnknownError(
+            _("nothing was stopped: see details"), [{"path": "name", "code": UNKNOWN, "message": found.message}]
+        )
 
 
 def _locked(halt: Halt) -> Halt:
@@ -182,7 +230,7 @@ def _freeze(environment: Environment, at: datetime) -> int:
     """Freeze what is stopped now, and let the rest go on."""
     held = Q()
     for halt in Halt.objects.filter(environment=environment, state=State.STOPPED):
-        held |= rows_met(halt.scope, halt.name)
+        held |= rows_met(environment, halt.scope, halt.name)
     return approvals_freeze(environment, held, at=at)
 
 

@@ -22,7 +22,7 @@ def storm_pause(environment: Environment, agent: str, *, at: datetime) -> Halt |
     """Give the pause that holds an agent; one is placed where people denied it too often just now."""
     if not agent:
         return None
-    name = name_kept(environment, Scope.AGENT, agent)
+    name = name_kept(environment, Scope.AGENT, agent) or agent
     is_paused, since = _stood(environment, name)
     if is_paused:
         return _pause(environment, name)

@@ -8,6 +8,9 @@ class LimitsConfig(AppConfig):
 
     def ready(self) -> None:
         from apps.audit.retention.erasers import eraser_register
+        from apps.events.clock import step_register
+        from apps.limits.clock_steps import limits_shift
         from apps.limits.erasing import ERASER
 
         eraser_register(ERASER)
+        step_register(limits_shift, order=2)

@@ -2,6 +2,11 @@
 
 A rate is a sliding window made of two counters: the calls of the running minute, and those of the one before by the
 part of it that still counts. No clock minute ever holds more calls than the rate.
+
+A step of the clock moves the counters along with it (`apps.limits.clock_steps`), so that the calls that they have count
+on. A counter of the next minute is of a process whose clock is a little ahead, and is counted on. One further ahead is
+of a clock that was set back: it becomes the counter of now, with the calls that it has. So a step of the clock lets
+through no call that the rate would refuse, and refuses none for longer than the rate would.
 """
 
 import hashlib
@@ -15,6 +20,7 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.db.models import F
 
+from apps.events.clock import clock_check
 from apps.firewall.runtime.limits.rates import Share
 from apps.limits.models import RateCounter
 from apps.registry.models import Environment
@@ -26,14 +32,15 @@ _TAKE: Final = """
 INSERT INTO limits_ratecounter AS held (key, environment_id, rate, subject, minute, current, previous, refused)
 VALUES (%(key)s, %(environment)s, %(rate)s, %(subject)s, %(minute)s, 1, 0, 0)
 ON CONFLICT (key) DO UPDATE SET
-    previous = CASE held.minute WHEN EXCLUDED.minute THEN held.previous
-                                WHEN EXCLUDED.minute - 1 THEN held.current ELSE 0 END,
-    current = CASE held.minute WHEN EXCLUDED.minute THEN held.current + 1 ELSE 1 END,
-    minute = EXCLUDED.minute
-WHERE EXCLUDED.minute >= held.minute AND %(limit)s >= 1
-    + CASE held.minute WHEN EXCLUDED.minute THEN held.current ELSE 0 END
-    + CASE held.minute WHEN EXCLUDED.minute THEN held.previous
-                       WHEN EXCLUDED.minute - 1 THEN held.current ELSE 0 END * %(weight)s
+    previous = CASE WHEN held.minute >= EXCLUDED.minute THEN held.previous
+                    WHEN held.minute = EXCLUDED.minute - 1 THEN held.current ELSE 0 END,
+    current = CASE WHEN held.minute >= EXCLUDED.minute THEN held.current + 1 ELSE 1 END,
+    minute = CASE WHEN held.minute = EXCLUDED.minute + 1 THEN held.minute ELSE EXCLUDED.minute END
+WHERE %(limit)s >= 1
+    + CASE WHEN held.minute >= EXCLUDED.minute THEN held.current ELSE 0 END
+    + CASE WHEN held.minute > EXCLUDED.minute THEN held.previous
+           WHEN held.minute = EXCLUDED.minute THEN held.previous * %(weight)s
+           WHEN held.minute = EXCLUDED.minute - 1 THEN held.current * %(weight)s ELSE 0 END
 RETURNING 1
 """
 
@@ -58,6 +65,7 @@ def shares_take(environment: Environment, shares: Sequence[Share], *, at: dateti
     Returns:
         The first rate that is used up; None when the call was counted.
     """
+    clock_check()
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             for key, share in sorted((counter_key(environment, share), share) for share in shares):
@@ -92,6 +100,8 @@ def counter_key(environment: Environment, share: Share) -> str:
 def used_of(counter: RateCounter, at: datetime) -> float:
     """Tell how many calls of the last minute count at an instant."""
     minute, weight = _minute(at), _weight(at)
+    if counter.minute > minute:
+        return counter.current + counter.previous
     if counter.minute == minute:
         return counter.current + counter.previous * weight
     return counter.current * weight if counter.minute == minute - 1 else 0
@@ -100,7 +110,7 @@ def used_of(counter: RateCounter, at: datetime) -> float:
 def wait_s_of(counter: RateCounter, per_minute: int, at: datetime) -> int:
     """Tell after how many seconds, at least one, the next call fits."""
     into, room = at.timestamp() % 60, per_minute - 1
-    is_now = counter.minute == _minute(at)
+    is_now = counter.minute >= _minute(at)
     current, previous = (counter.current, counter.previous) if is_now else (0, counter.current)
     if current <= room:
         wait = 60 * (1 - (room - current) / previous) - into if previous else 0.0
@@ -127,6 +137,7 @@ def _values(environment: Environment, share: Share, key: str, at: datetime) -> d
 
 def _refused(environment: Environment, share: Share, at: datetime) -> Refused:
     rows = RateCounter.objects.filter(key=counter_key(environment, share))
+    rows.filter(minute__gt=_minute(at) + 1).update(minute=_minute(at))  # the clock was set back
     rows.update(refused=F("refused") + 1, refused_at=at)
     return Refused(share, wait_s_of(rows.get(), share.per_minute, at))
 

@@ -10,10 +10,13 @@ from apps.accounts.access import actor_of
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.services import entry_record
 from apps.events.notices import announce
+from apps.firewall.engine.dialect import dialect_named
+from apps.firewall.engine.subjects import SubjectKind
 from apps.limits.errors import LimitInvalidError
 from apps.limits.models import BreakerPolicy, RateLimit, ToolBreaker
 from apps.registry.models import Environment
 from apps.registry.services.changing import By, change, check_version, field_problems, write_fields
+from apps.subjects import subjects_refused
 
 RATE_FIELDS: Final = ("name", "per", "per_minute", "tools", "agents", "is_enabled")
 BREAKER_FIELDS: Final = ("failures", "pause_s", "is_enabled")
@@ -119,8 +122,19 @@ def _check(record: RateLimit | BreakerPolicy, changes: Mapping[str, Any] | None 
     for name, value in (changes or {}).items():
         setattr(wanted, name, value)
     details = field_problems(wanted)
+    if isinstance(wanted, RateLimit):
+        details += _nothing(wanted)
     if details:
         raise LimitInvalidError(_("the limit cannot be saved: see details"), details)
+
+
+def _nothing(limit: RateLimit) -> list[dict[str, str]]:
+    """Name the agents and tools of a limit that cannot be meant: it would hold nobody back."""
+    named: dict[str, tuple[SubjectKind, list[str]]] = {
+        "agents": ("agent", limit.agents),
+        "tools": ("tool", limit.tools),
+    }
+    return subjects_refused(dialect_named(limit.environment.dialect), limit.environment.slug, named)
 
 
 def _tell(environment: Environment, by: By, action: str, changes: Mapping[str, Any]) -> None:

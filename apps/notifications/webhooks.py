@@ -17,7 +17,7 @@ from apps.notifications.addresses import check_outgoing
 from apps.notifications.errors import NotificationInvalidError, WebhookNotFoundError
 from apps.notifications.models import Webhook
 from apps.registry.models import Environment
-from apps.registry.services.changing import By, change, check_version, field_problems, write_fields
+from apps.registry.services.changing import By, change, check_version, field_problems, name_problems, write_fields
 
 SECRET_PURPOSE: Final = "notifications.webhook"  # noqa: S105 - a name
 
@@ -111,7 +111,11 @@ def _noted(secret: str) -> dict[str, Any]:
 
 
 def _check(row: Webhook, secret: str) -> None:
+    others = webhooks(row.environment).exclude(pk=row.pk)
+    is_named = row.pk is None or not Webhook.objects.filter(pk=row.pk, name=row.name).exists()
     details = field_problems(row)
+    if is_named:
+        details += name_problems(row.name, others.values_list("name", flat=True))
     try:
         check_outgoing(row.url)
     except UrlRefusedError as exc:

@@ -3,6 +3,7 @@
 from celery import shared_task
 from django.utils import timezone
 
+from apps.events.clock import clock_rests
 from apps.openclaw_gateways.calls import calls_forget, calls_settle
 
 
@@ -10,5 +11,6 @@ from apps.openclaw_gateways.calls import calls_forget, calls_settle
 def sweep_task() -> int:
     """Close calls whose end is on record already, and forget old ones. Every minute."""
     at = timezone.now()
-    calls_forget(at)
+    if not clock_rests(at):
+        calls_forget(at)
     return calls_settle(at)

@@ -116,6 +116,20 @@ class PublicationConflictError(PolicyError):
         self.live = live
 
 
+class DraftMovedError(PolicyError):
+    """The draft is not the one that was reviewed.
+
+    Attributes:
+        digest: of the draft as it is now; empty when it does not compile.
+    """
+
+    code = "draft_moved"
+
+    def __init__(self, message: str, digest: str) -> None:
+        super().__init__(message)
+        self.digest = digest
+
+
 class PublicationRefusedError(PolicyError):
     """The draft cannot be published; `details` holds every reason."""
 

@@ -55,6 +55,8 @@ def _conversation(where: Conversation) -> str:
     if not where.channel:
         return _("outside channels")
     channel = _("any other channel") if where.channel == ANY_OTHER else where.channel
+    if where.peer and where.peer != ANY_OTHER:
+        return _("direct chat with `%(peer)s` on %(channel)s") % {"peer": where.peer, "channel": channel}
     if not where.group:
         return _("direct conversation on %(channel)s") % {"channel": channel}
     parts = [

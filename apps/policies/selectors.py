@@ -306,6 +306,22 @@ def approvals_agent(environment: Environment, key: str) -> ExecApprovalsAgent | 
     return ExecApprovalsAgent.objects.filter(environment=environment, key=key).first()
 
 
+@remembered
+def agent_names(environment: str) -> list[str]:
+    """Name the agents that policies of the environment with a slug speak of; of all where it is empty."""
+    return list(_of_slug(Agent.objects.all(), environment).values_list("key", flat=True))
+
+
+@remembered
+def channel_names(environment: str) -> list[str]:
+    """Name the channels that policies of the environment with a slug speak of; of all where it is empty."""
+    return list(_of_slug(Channel.objects.all(), environment).values_list("key", flat=True))
+
+
+def _of_slug(rows: QuerySet[Any], slug: str) -> QuerySet[Any]:
+    return (rows.filter(environment__slug=slug) if slug else rows).order_by()
+
+
 def channels(environment: Environment) -> QuerySet[Channel]:
     """Every channel in document order, with `group_count`."""
     rows = Channel.objects.filter(environment=environment).annotate(group_count=Count("groups"))

@@ -57,8 +57,15 @@ class SavedChange:
         return roots[0] if len(roots) == 1 else None
 
     @property
+    def updates(self) -> tuple[Write, ...]:
+        """The records that one save changed, each once, as the edits of a smallest fix do; empty for other changes."""
+        written = {write.event.pgh_obj_id for write in self.writes}
+        is_plain = len(written) == len(self.writes) and all(each.event.pgh_label == "update" for each in self.writes)
+        return self.writes if is_plain else ()
+
+    @property
     def is_undoable(self) -> bool:
-        return self.reason in UNDOABLE and self.root is not None
+        return self.reason in UNDOABLE and (self.root is not None or bool(self.updates))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +73,8 @@ class ChangeTold:
     """A change in words: what was done to which record.
 
     Attributes:
-        kind: of the record, a key of `apps.policies.kinds.KINDS`; `place` is its place in the document.
+        kind: of the record, a key of `apps.policies.kinds.KINDS`; `place` is its place in the document, or those of all
+            records that were changed together.
     """
 
     change: UUID
@@ -87,11 +95,13 @@ def change_read(environment: Environment, change: UUID) -> SavedChange | None:
 
 
 def change_told(change: SavedChange) -> ChangeTold | None:
-    """Put a change into words; None when it is not one of one record."""
-    if change.root is None:
+    """Put a change into words; None when it is one of a whole draft. One of several records names the first of them."""
+    written = change.updates if change.root is None else (change.root,)
+    if not written:
         return None
-    model, event = change.root.model, change.root.event
-    place = show_path(Places(change.environment).of(event, model))
+    places = Places(change.environment)
+    place = ", ".join(show_path(places.of(each.event, each.model)) for each in written)
+    model, event = written[0].model, written[0].event
     return ChangeTold(
         change.id, ACTIONS[event.pgh_label], KIND_OF[model], event.pgh_obj_id, place, event.pgh_created_at
     )

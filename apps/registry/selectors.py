@@ -8,6 +8,7 @@ from typing import Any
 from django.apps import apps
 from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
 
+from apps.audit.masking import Masker
 from apps.registry.differences import Difference, json_differences
 from apps.registry.models import (
     OFFERED_STATES,
@@ -22,10 +23,12 @@ from apps.registry.models import (
     OnDrift,
     Plugin,
     Tool,
+    ToolCode,
     ToolGroup,
     ToolState,
 )
 from apps.registry.probing import PROBES
+from apps.remembered import remembered
 
 SHOWN_IN_HISTORY = ("label", "description", "params_schema", "owner_only", "state", "state_reason", "version")
 
@@ -48,6 +51,15 @@ def tools_of(environment: Environment) -> QuerySet[Tool]:
         .exclude(state=ToolState.UNREGISTERED)
         .order_by("position", "name")
     )
+
+
+@remembered
+def tool_names(environment: str) -> list[str]:
+    """Name the tools of the environment with a slug, of all where it is empty; not those that are unregistered."""
+    rows = Tool.objects.exclude(state=ToolState.UNREGISTERED).order_by("name")
+    if environment:
+        rows = rows.filter(environment__slug=environment)
+    return list(rows.values_list("name", flat=True).distinct())
 
 
 def tools_offered(environment: Environment) -> QuerySet[Tool]:
@@ -212,5 +224,37 @@ def drift_pending(tool: Tool) -> DefinitionDrift | None:
 
 
 def drift_changes(drift: DefinitionDrift) -> tuple[Difference, ...]:
-    """Show a changed definition place by place."""
-    return json_differences(drift.pinned, drift.found)
+    """Show a changed definition place by place, and changed code file by file (`code.<file>`)."""
+    return (*json_differences(drift.pinned, drift.found), *(each.difference for each in code_changes(drift)))
+
+
+@dataclass(frozen=True, slots=True)
+class CodeChange:
+    """One file of a tool's code that changed; a text is None where there was, or is, no such file."""
+
+    path: str
+    before: str | None
+    after: str | None
+
+    @property
+    def difference(self) -> Difference:
+        kind = "added" if self.before is None else "removed" if self.after is None else "changed"
+        return Difference(f"code.{self.path}", kind, self.before, self.after)
+
+
+def code_changes(drift: DefinitionDrift) -> tuple[CodeChange, ...]:
+    """List the files of a tool's code that its source has changed, with secrets in them masked."""
+    digests = [side.get("executor", {}).get("code", "") for side in (drift.pinned, drift.found)]
+    if digests[0] == digests[1]:
+        return ()
+    rows = dict(ToolCode.objects.filter(digest__in=digests).values_list("digest", "files"))
+    before, after = (rows.get(digest, {}) for digest in digests)
+    masker = Masker()
+    changed = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
+    return tuple(
+        CodeChange(path, _shown(masker, before.get(path)), _shown(masker, after.get(path))) for path in changed
+    )
+
+
+def _shown(masker: Masker, text: str | None) -> str | None:
+    return None if text is None else masker.text(text)

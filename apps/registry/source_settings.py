@@ -5,7 +5,7 @@ stands in its place.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -20,11 +20,15 @@ from apps.firewall.tools.connections import (
     ConnectionInvalidError,
     Problem,
     SecretMissingError,
+    fill_secrets,
     read_connection,
 )
+from apps.firewall.tools.connector.errors import UrlRefusedError
+from apps.firewall.tools.connector.hosts import address_problems
 from apps.keys.installation import mask_key
 from apps.keys.seal import seal, unseal
 from apps.registry.config_settings import is_reference, sealed_config
+from apps.registry.databases import database_places
 from apps.registry.errors import SourceInvalidError
 from apps.registry.models import DiscoverySource, Hook, HookKind, SourceKind
 from apps.registry.setting_shapes import SHAPES, setting_problem
@@ -63,6 +67,13 @@ class Setting:
 
 _PATH = Setting("path", "path", gettext_lazy("File"), gettext_lazy("Absolute path of the YAML file"), is_required=True)
 _SCAN = Setting("scan_directories", "paths", gettext_lazy("Folders"), gettext_lazy("Absolute paths"), is_required=True)
+_TRUST = Setting(
+    "trust_code",
+    "flag",
+    gettext_lazy("Trust the code of this place"),
+    gettext_lazy("Changed code runs with the next call, and nobody is asked; otherwise its digest is pinned"),
+    default=False,
+)
 _PATTERNS = Setting(
     "patterns", "texts", gettext_lazy("Patterns"), gettext_lazy("Names of files"), default=["tool_*.py", "*_tool.py"]
 )
@@ -164,9 +175,9 @@ _PERMISSIONS = Setting(
 )
 
 SETTINGS: Final[Mapping[str, tuple[Setting, ...]]] = {
-    SourceKind.FILE: (_PATH,),
-    SourceKind.FOLDER: (_SCAN, _PATTERNS),
-    SourceKind.ENTRY_POINTS: (_GROUP, _INSTALLED),
+    SourceKind.FILE: (_PATH, _TRUST),
+    SourceKind.FOLDER: (_SCAN, _PATTERNS, _TRUST),
+    SourceKind.ENTRY_POINTS: (_GROUP, _INSTALLED, _TRUST),
     SourceKind.REMOTE: (_URL, _TOKEN, _HEADERS, _SIGNING, _VERSIONS, _USAGE, _CA, *_ADDRESSES),
     SourceKind.MCP_STDIO: (_COMMAND, _ENV, _CWD, _PATHS, _NETWORK, _LIMITS, _START),
     SourceKind.MCP_HTTP: (_URL, _TOKEN, _HEADERS, _CA, *_ADDRESSES, _START),
@@ -177,9 +188,10 @@ SETTINGS: Final[Mapping[str, tuple[Setting, ...]]] = {
     SourceKind.OWN_BROWSER: (*_ADDRESSES[:2], _BROWSER_MEMORY, *_ADDRESSES[2:], _BROWSER_CA, _PERMISSIONS),
     SourceKind.OWN_EMAIL: (
         *(_HOST, _PORT, _SECURITY, _USERNAME, _PASSWORD, _SENDER, _RECIPIENTS, _DRY_RUN, _CA),
+        *_ADDRESSES[:3],
         _PERMISSIONS,
     ),
-    SourceKind.OWN_DATABASES: (_DATABASES, _ROW_LIMIT, _TIMEOUT, _PERMISSIONS),
+    SourceKind.OWN_DATABASES: (_DATABASES, _ROW_LIMIT, _TIMEOUT, *_ADDRESSES[:3], _PERMISSIONS),
     HookKind.PYTHON: (_ENTRY, _CONFIG, _INSTALLED, _NETWORK),
     HookKind.WEBHOOK: (
         _URL,
@@ -331,12 +343,27 @@ def _secret_problems(secrets: Mapping[str, str]) -> list[Problem]:
 
 def _connection_problems(kind: str, settings: Mapping[str, Any], secrets: Mapping[str, str]) -> list[Problem]:
     try:
-        read_connection(source="", kind=kind, settings=settings, secrets=secrets)
+        connection = read_connection(source="", kind=kind, settings=settings, secrets=secrets)
+        hosts = list(_hosts_of(fill_secrets(settings, secrets)))
     except ConnectionInvalidError as exc:
         return exc.details
     except SecretMissingError as exc:
         return [setting_problem("secrets", exc.code, exc.message)]
-    return []
+    except UrlRefusedError as exc:
+        return [setting_problem("databases", exc.code, exc.message)]
+    return address_problems(connection, hosts)
+
+
+def _hosts_of(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """List the hosts that settings name besides addresses of HTTP, each with its setting."""
+    if isinstance(settings.get("host"), str):
+        yield "host", settings["host"]
+    databases = settings.get("databases")
+    for name, dsn in (databases if isinstance(databases, Mapping) else {}).items():
+        for place in database_places(str(dsn)):
+            if not (place.host or place.address) or place.host.startswith(("/", "@")):
+                raise UrlRefusedError(f"the address of `{name}` must name a host: no socket of this machine is reached")
+            yield from ((f"databases.{name}", each) for each in (place.host, place.address) if each)
 
 
 def _in_settings(problems: list[Problem]) -> list[Problem]:

@@ -2,10 +2,9 @@
 
 from uuid import UUID
 
-from apps.accounts.access import Permission, Principal, may, may_environment
+from apps.accounts.access import Permission, Principal, may, may_agent, may_environment
 from apps.runs.errors import RunNotFoundError
 from apps.runs.models import ToolRun
-from apps.sessions.access import may_agent
 
 
 def run_access(principal: Principal, run_id: UUID) -> ToolRun:

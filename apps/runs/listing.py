@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from apps.audit.chain import storable_text
+from apps.firewall.engine.subjects import kept_name
 from apps.firewall.identifiers import read_id
 from apps.registry.models import Environment
 from apps.runs.errors import RunFilterError
@@ -94,7 +95,7 @@ def _filtered(environment: Environment, filters: RunFilters) -> QuerySet[ToolRun
     if filters.agents:
         rows = rows.filter(agent__in=filters.agents)
     if filters.agent:
-        rows = rows.filter(agent=storable_text(filters.agent))
+        rows = rows.filter(agent=kept_name("agent", storable_text(filters.agent)))
     if filters.mode:
         rows = rows.filter(mode=filters.mode)
     if filters.outcome == OPEN:

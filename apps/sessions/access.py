@@ -2,8 +2,7 @@
 
 from uuid import UUID
 
-from apps.accounts.access import Permission, Principal, may, may_environment, require
-from apps.accounts.models import ApiToken
+from apps.accounts.access import Permission, Principal, bound_of, may, may_agent, may_environment, require
 from apps.sessions.errors import SessionNotFoundError
 from apps.sessions.models import Session
 
@@ -25,12 +24,6 @@ def session_access(principal: Principal, session_id: UUID, *, write: bool = Fals
     return session
 
 
-def may_agent(principal: Principal, agent: str) -> bool:
-    """Say whether a principal may see an agent's sessions: a token that speaks for some agents sees theirs only."""
-    names = agents_of(principal)
-    return not names or agent in names
-
-
 def agents_of(principal: Principal) -> tuple[str, ...]:
     """Name the only agents whose sessions a principal may see; empty for all."""
-    return tuple(principal.agents) if isinstance(principal, ApiToken) else ()
+    return tuple(sorted(bound_of(principal)))

@@ -148,7 +148,7 @@ def _step(place: SessionPlace, found: _Found, *, sender: str, at: datetime) -> d
     return {
         "at": at,
         "tool": _text(call.tool),
-        "channel": _text(call.context.channel or ""),
+        "channel": _text(call.channel),
         "sender": _text(sender),
         "spellings": found.spellings if is_known else [*found.spellings, spelling],
         "run_pk": run_pk,

@@ -13,9 +13,11 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from apps.audit.chain import storable_text
+from apps.firewall.engine.subjects import kept_name
 from apps.firewall.errors import FirewallError
 from apps.firewall.runtime.loops import LoopHistory
 from apps.registry.models import Environment
+from apps.remembered import remembered
 from apps.sessions.errors import SessionFilterError
 from apps.sessions.models import Session, SessionRun
 
@@ -24,6 +26,7 @@ PAGE_LIMIT: Final = 200
 RUNS_SHOWN: Final = 50
 REPEATS_SHOWN: Final = 8
 AGENTS_SHOWN: Final = 100
+NAMES_KNOWN: Final = 10_000
 STATES: Final = ("open", "ended")
 
 
@@ -109,7 +112,11 @@ def _filtered(environment: Environment, filters: SessionFilters) -> QuerySet[Ses
         rows = rows.filter(ended_at__isnull=filters.state == "open")
     if filters.text:
         rows = rows.filter(key__icontains=storable_text(filters.text))
-    given = {name: storable_text(getattr(filters, name)) for name in ("agent", "channel", "sender")}
+    given = {
+        "agent": kept_name("agent", storable_text(filters.agent)),
+        "channel": kept_name("channel", storable_text(filters.channel)),
+        "sender": storable_text(filters.sender),
+    }
     exact = {name: value for name, value in given.items() if value}
     return rows.filter(**exact)
 
@@ -123,6 +130,23 @@ def session_agents(environment: Environment) -> list[str]:
     """Name the agents that have sessions."""
     names = Session.objects.filter(environment=environment).order_by("agent").values_list("agent", flat=True)
     return list(names.distinct()[:AGENTS_SHOWN])
+
+
+@remembered
+def session_agent_names(environment: str) -> list[str]:
+    """Name the agents with sessions in the environment with a slug; in all where it is empty."""
+    return _distinct("agent", environment)
+
+
+@remembered
+def session_channel_names(environment: str) -> list[str]:
+    """Name the channels of sessions in the environment with a slug; in all where it is empty."""
+    return _distinct("channel", environment)
+
+
+def _distinct(column: str, environment: str) -> list[str]:
+    rows = Session.objects.filter(environment__slug=environment) if environment else Session.objects.all()
+    return list(rows.order_by(column).values_list(column, flat=True).distinct()[:NAMES_KNOWN])
 
 
 def session_runs(session: Session, *, limit: int = RUNS_SHOWN) -> list[SessionRun]:

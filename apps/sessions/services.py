@@ -7,7 +7,7 @@ from typing import Any, Final
 from django.db import transaction
 from django.db.models import F
 
-from apps.accounts.access import Principal, actor_of
+from apps.accounts.access import Principal, actor_of, require_agents
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.masking import Masker
 from apps.audit.services import entries_record, entry_record
@@ -42,6 +42,7 @@ def session_end(session: Session, *, by: Principal, at: datetime, reason: str = 
     said = Masker().text(reason.strip())[:REASON_LIMIT]
     with transaction.atomic():
         session = _locked(session)
+        require_agents(by, [session.agent])
         if not session.is_open:
             return session
         ended = [session, *(each for each in descendants(session, lock=True) if each.is_open)]
@@ -64,6 +65,7 @@ def session_reopen(session: Session, *, by: Principal, at: datetime) -> Session:
     """
     with transaction.atomic():
         session = _locked(session)
+        require_agents(by, [session.agent])
         if session.is_open:
             return session
         session.ended_at, session.ended_by_label, session.end_reason, session.loops = None, "", "", None
@@ -85,6 +87,7 @@ def session_budgets_set(session: Session, budgets: Budgets, *, by: Principal, at
     _check(wanted)
     with transaction.atomic():
         session = _locked(session)
+        require_agents(by, [session.agent])
         before = {name: getattr(session, name) for name in BUDGETS}
         changed = {name: [before[name], wanted[name]] for name in BUDGETS if before[name] != wanted[name]}
         if not changed:

@@ -70,7 +70,7 @@ class Postgres:
 
     @property
     def log_path(self) -> Path:
-        return self.home / "postgresql.log"
+        return self.home / "log" / "postgresql.log"
 
     @property
     def version(self) -> int:
@@ -231,8 +231,6 @@ class Postgres:
 
     def _launch(self) -> None:
         assert self._binaries is not None  # noqa: S101 - chosen before
-        if self.log_path.exists() and self.log_path.stat().st_size > LOG_LIMIT_BYTES:
-            self.log_path.rename(self.log_path.with_suffix(".log.1"))
         options = {
             "listen_addresses": "127.0.0.1",
             "port": str(self._port),
@@ -248,12 +246,26 @@ class Postgres:
         command: list[str | Path] = [self._binaries.folder / "postgres", "-D", self.data]
         for name, value in options.items():
             command += ["-c", f"{name}={value}"]
-        with self.log_path.open("ab") as log:
+        with self._open_log() as log:
             before = log.tell()
             self._process = start_child(
                 command, account=self.account, folder=self.data, output=log, environment=self._binaries.environment
             )
         self._wait_until_ready(before)
+
+    def _open_log(self) -> IO[bytes]:
+        """Open the server's log, which may say what statements held: it is its owner's alone."""
+        path = self.log_path
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        path.parent.chmod(0o700)
+        for earlier in (self.home / "postgresql.log", self.home / "postgresql.log.1"):  # everybody could read these
+            if earlier.exists():
+                earlier.rename(path.parent / earlier.name)
+        if path.exists() and path.stat().st_size > LOG_LIMIT_BYTES:
+            path.rename(path.with_suffix(".log.1"))
+        for each in path.parent.iterdir():
+            each.chmod(0o600)
+        return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab")
 
     def _wait_until_ready(self, log_offset: int) -> None:
         assert self._process is not None  # noqa: S101 - started before

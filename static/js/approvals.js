@@ -32,28 +32,39 @@
   setInterval(tick, 500);
   tick();
 
-  /* "always" asks once more for keys and broad rules, and names the pattern */
+  /* "always" asks once more, whatever it was pressed with, and names what would be saved; the focus is on Cancel */
   const confirm = find("#confirm");
-  let confirmed = null;
-  function askAlways(form, viaKey) {
-    const choice = find("input[name=scope]:checked", form);
-    const broad = choice?.hasAttribute("data-broad");
-    if (!viaKey && !broad) return false;
-    find("[data-pattern]", confirm).textContent = choice?.dataset.pattern || "";
-    find("[data-broad]", confirm).hidden = !broad;
-    confirmed = () => form.requestSubmit();
+  let asking = null;
+  function askAlways(form) {
+    const choice = find("input[name=scope]:checked", form), agents = find("select[name=agents]", form);
+    const days = find("select[name=days]", form);
+    const put = (name, text) => { find(`[data-${name}]`, confirm).textContent = text; };
+    put("words", choice.dataset.words);
+    put("scope", choice.dataset.label);
+    put("agents", agents.selectedOptions[0].textContent);
+    put("until", days.selectedOptions[0].dataset.until);
+    find("[data-broad]", confirm).hidden = !choice.hasAttribute("data-broad");
+    find("[data-every]", confirm).hidden = agents.value !== "every";
+    asking = form;
     confirm.showModal();
-    return true;
+    find("[data-cancel]", confirm).focus();
   }
   confirm.addEventListener("click", event => {
-    if (!event.target.closest("[data-confirm]")) return;
+    if (!event.target.closest("[data-confirm]") || !asking) return;
+    const form = asking;
     confirm.close();
-    confirmed?.();
-    confirmed = null;
+    if (!form.isConnected) return; // answered or expired meanwhile: its card says so
+    find("[data-confirmed]", form).value = "yes";
+    form.requestSubmit();
   });
+  confirm.addEventListener("close", () => { asking = null; });
+  document.addEventListener("submit", event => {
+    const confirmed = find("[data-confirmed]", event.target);
+    if (confirmed && !confirmed.value) { event.preventDefault(); event.stopImmediatePropagation(); askAlways(event.target); }
+  }, true);
   document.addEventListener("click", event => {
     const always = event.target.closest("[data-do=always]");
-    if (always && askAlways(always.form, event.openclawKey === true)) event.preventDefault();
+    if (always) find("[data-confirmed]", always.form).value = ""; // what was confirmed once is not confirmed again
     const reason = event.target.closest("[data-reason]");
     if (reason) {
       const form = reason.closest("form");
@@ -100,9 +111,7 @@
     const button = find(wanted, card);
     if (!button || button.disabled || card.hasAttribute("data-refused-key")) return;
     event.preventDefault();
-    const click = new MouseEvent("click", { bubbles: true, cancelable: true });
-    click.openclawKey = true;
-    if (button.matches("a")) button.click(); else if (button.form && button.matches("[data-do=always]")) { if (!askAlways(button.form, true)) button.form.requestSubmit(); } else button.click();
+    button.click();
   });
   document.addEventListener("keyup", () => { keyDown = false; });
 

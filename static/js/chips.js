@@ -99,6 +99,13 @@
       return vocabulary(this.area.dataset.vocabulary).filter(word => !taken.has(word.word) && word.word.toLowerCase().includes(typed))
         .map((word, order) => ({ word, order })).sort((a, b) => rank(a.word) - rank(b.word) || a.order - b.order).slice(0, SHOWN).map(each => each.word);
     }
+    /* what Enter takes where nothing is marked: the only name that begins so, unless the text is a name itself */
+    meant() {
+      const typed = this.input.value.trim(), found = this.found();
+      const isWhole = /[*:]/.test(typed) || vocabulary(this.area.dataset.vocabulary).some(word => word.word === typed);
+      const begun = found.filter(word => word.word.toLowerCase().startsWith(typed.toLowerCase()));
+      return !isWhole && begun.length === 1 ? begun[0].word : this.input.value;
+    }
     open() {
       const found = this.found();
       this.list.replaceChildren(...found.map((word, at) => {
@@ -155,7 +162,7 @@
         this.mark(this.at <= 0 ? last : this.at - 1);
       } else if (event.key === "Enter" && (this.input.value.trim() || this.at >= 0)) {
         event.preventDefault();
-        this.add(this.list.children[this.at]?.dataset.word ?? this.input.value);
+        this.add(this.list.children[this.at]?.dataset.word ?? this.meant());
       } else if (event.key === "Tab" && isOpen && !event.shiftKey && this.input.value.trim()) {
         event.preventDefault();
         this.add(this.list.children[Math.max(0, this.at)]?.dataset.word ?? this.input.value);

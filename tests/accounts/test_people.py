@@ -5,12 +5,20 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from apps.accounts import services
 from apps.accounts.access import Permission, permissions_of
 from apps.accounts.errors import LastAdminError, LinkInvalidError, PermissionDeniedError, UserInvalidError
 from apps.accounts.models import Session, User
-from apps.accounts.selectors import invitation_find, invitations_open, sessions_of, user_find, users
+from apps.accounts.selectors import (
+    invitation_find,
+    invitations_open,
+    password_resets_open,
+    sessions_of,
+    user_find,
+    users,
+)
 
 pytestmark = pytest.mark.django_db
 AT = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -174,6 +182,62 @@ def test_who_is_shut_out_cannot_reset(admin: User, operator: User) -> None:
         services.password_reset(gone.pk, secret=link.secret, password=GOOD)
     with pytest.raises(LinkInvalidError):
         services.password_reset_link(gone, by=admin)
+
+
+def test_a_reset_link_dies_with_its_makers_right_to_make_it(
+    admin: User, operator: User, make_user: Callable[..., User]
+) -> None:
+    maker = make_user("departing", role="admin")
+    links = [services.password_reset_link(operator, by=maker) for _ in range(2)]
+    assert {reset.created_by for reset in password_resets_open(timezone.now())} == {maker}
+
+    services.user_set_role(maker, role="viewer", by=admin)
+
+    for link in links:
+        with pytest.raises(LinkInvalidError):
+            services.password_reset(operator.pk, secret=link.secret, password=GOOD)
+    services.user_set_role(maker, role="admin", by=admin)  # a right that comes back revives no link
+    assert password_resets_open(timezone.now()) == []
+
+
+def test_a_reset_link_of_a_deactivated_administrator_is_dead(
+    admin: User, operator: User, make_user: Callable[..., User]
+) -> None:
+    maker = make_user("departing", role="admin")
+    link = services.password_reset_link(operator, by=maker)
+    User.objects.filter(pk=maker.pk).update(is_active=False)  # whatever way it came about
+
+    with pytest.raises(LinkInvalidError):
+        services.password_reset(operator.pk, secret=link.secret, password=GOOD)
+
+
+@pytest.mark.parametrize("what", ["role", "password", "sign-in", "off and on", "withdrawn", "too old"])
+def test_a_reset_link_dies_with_what_happens_to_its_person(admin: User, operator: User, what: str) -> None:
+    at = timezone.now()
+    link = services.password_reset_link(operator, by=admin, at=at)
+    if what == "role":
+        services.user_set_role(operator, role="admin", by=admin)
+    elif what == "password":
+        services.password_change(operator, password="quite another long sentence", keep_session=None)
+    elif what == "sign-in":
+        User.objects.filter(pk=operator.pk).update(last_login=at + timedelta(seconds=1))
+    elif what == "off and on":
+        services.user_activate(services.user_deactivate(operator, by=admin), by=admin)
+    elif what == "withdrawn":
+        services.password_reset_revoke(link.reset, by=admin, at=at)
+
+    later = at + (timedelta(days=1) if what == "too old" else timedelta(seconds=5))
+    assert password_resets_open(later) == []
+    with pytest.raises(LinkInvalidError):
+        services.password_reset(operator.pk, secret=link.secret, password=GOOD, at=later)
+
+
+def test_a_reset_link_is_withdrawn_by_who_manages_people_alone(admin: User, operator: User) -> None:
+    link = services.password_reset_link(operator, by=admin)
+
+    with pytest.raises(PermissionDeniedError):
+        services.password_reset_revoke(link.reset, by=operator, at=timezone.now())
+    assert password_resets_open(timezone.now()) == [link.reset]
 
 
 def test_a_weak_password_is_refused_and_the_old_one_stays(operator: User) -> None:

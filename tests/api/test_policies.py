@@ -1,10 +1,12 @@
 """Import, export, explain, publish, roll back, and what is live, as programs do it."""
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import OperationalError
+from django.utils import timezone
 
 from apps.firewall.tools.definition import Definition
 from apps.policies.services import records
@@ -50,6 +52,55 @@ def test_publishing_needs_what_was_live_and_happens_once(program: Any, draft: An
     assert first.status_code == 201
     assert (second.status_code, second.json()["code"]) == (409, "publication_conflict")
     assert [row["number"] for row in publisher.get("publications").json()] == [1]
+
+
+def test_what_is_live_already_is_published_again_by_force_only(program: Any, published: Any) -> None:
+    publisher = program("policy_read", "policy_write", "publish")
+    wanted = {"message": "again", "expected_live": published.snapshot_id}
+
+    refused = publisher.post("publications", wanted)
+    forced = publisher.post("publications", {**wanted, "force": True})
+    agent = publisher.get("agents").json()["results"][0]
+    publisher.ask("PATCH", f"agents/{agent['id']}", {"version": agent["version"], "deny": ["write", "edit"]})
+    changed = publisher.post("publications", wanted)
+
+    assert (refused.status_code, refused.json()["code"]) == (422, "publication_refused")
+    assert [(each["path"], each["code"]) for each in refused.json()["details"]] == [("force", "nothing_changed")]
+    assert (forced.status_code, forced.json()["digest"]) == (201, published.snapshot_id)
+    assert changed.status_code == 201, changed.content
+
+
+def test_what_was_reviewed_is_what_goes_live(program: Any, published: Any) -> None:
+    publisher = program("policy_read", "policy_write", "publish")
+    agent = publisher.get("agents").json()["results"][0]
+    publisher.ask("PATCH", f"agents/{agent['id']}", {"version": agent["version"], "deny": ["write"]})
+    reviewed = publisher.get("snapshots/draft").headers["ETag"].strip('"')
+    publisher.ask("PATCH", f"agents/{agent['id']}", {"version": agent["version"] + 1, "deny": []})
+    wanted = {"message": "x", "expected_live": published.snapshot_id}
+
+    moved = publisher.post("publications", {**wanted, "expected_draft": reviewed})
+    asked = publisher.post("publish-requests", {**wanted, "expected_draft": reviewed, "publish_at": _tomorrow()})
+    publisher.ask("PATCH", f"agents/{agent['id']}", {"version": agent["version"] + 2, "deny": ["write"]})
+    done = publisher.post("publications", {**wanted, "expected_draft": reviewed})
+
+    assert [(each.status_code, each.json()["code"]) for each in (moved, asked)] == [(409, "draft_moved")] * 2
+    assert "has changed since it was reviewed" in moved.json()["message"]
+    assert (done.status_code, done.json()["digest"]) == (201, reviewed), done.content
+
+
+def test_a_request_for_what_is_live_already_takes_force(program: Any, published: Any) -> None:
+    publisher = program("publish")
+    wanted = {"message": "x", "expected_live": published.snapshot_id, "publish_at": _tomorrow()}
+
+    refused = publisher.post("publish-requests", wanted)
+    forced = publisher.post("publish-requests", {**wanted, "force": True})
+
+    assert [each["code"] for each in refused.json()["details"]] == ["nothing_changed"]
+    assert (refused.status_code, forced.status_code) == (422, 201), forced.content
+
+
+def _tomorrow() -> str:
+    return (timezone.now() + timedelta(days=1)).isoformat()
 
 
 def test_a_publication_needs_a_message(program: Any, draft: Any) -> None:
@@ -170,9 +221,9 @@ def test_changes_of_grants_filters_and_tools_are_listed_with_their_addresses(
             assert each["record"] in admin.get(each["url"].removeprefix("/api/v1/")).content.decode()
 
 
-@pytest.mark.parametrize("at", ["%00", "x" * 300, "0" * 64])
-def test_what_is_no_digest_of_a_snapshot_is_not_found(program: Any, published: Any, at: str) -> None:
-    assert program("policy_read").get(f"snapshots/{at}").status_code == 404
+@pytest.mark.parametrize(("at", "status"), [("%00", 422), ("x" * 300, 404), ("0" * 64, 404)])
+def test_what_is_no_digest_of_a_snapshot_is_not_found(program: Any, published: Any, at: str, status: int) -> None:
+    assert program("policy_read").get(f"snapshots/{at}").status_code == status
 
 
 def test_a_database_that_is_away_is_said_so(program: Any, monkeypatch: pytest.MonkeyPatch) -> None:

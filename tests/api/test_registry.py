@@ -250,6 +250,7 @@ def test_a_changed_definition_is_shown_and_accepted(
     assert program("policy_write").post(path, None).status_code == 403
     accepted = everything.post(path, None).json()
     assert (accepted["state"], accepted["description"]) == ("active", "Otherwise.")
+    assert accepted["left"] == "publish"
     late = everything.post(f"registry/drifts/{drift['id']}/dismiss", None)
     assert (late.status_code, late.json()["code"]) == (409, "drift_decided")
 

@@ -31,7 +31,9 @@ def test_rules_of_an_agent_are_written_and_read(writer: Any) -> None:
     assert writer.ask("POST", "sender-rules/import", {"csv": TABLE, "agent": agent}).status_code == 200
     answer = writer.get(f"sender-rules/export?agent={agent}")
     assert answer.headers["Content-Type"].startswith("text/csv")
-    assert answer.content.decode().splitlines() == ["key,allow,also_allow,deny", "id:7,,,exec"]
+    assert answer.content.startswith(b"\xef\xbb\xbf")  # by it a spreadsheet knows UTF-8
+    assert not writer.get(f"sender-rules/export?agent={agent}&bom=false").content.startswith(b"\xef")
+    assert answer.content.decode("utf-8-sig").splitlines() == ["key,allow,also_allow,deny", "id:7,,,exec"]
     assert len(writer.get("sender-rules/export").content.decode().splitlines()) == 1
 
 

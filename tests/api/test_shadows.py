@@ -50,6 +50,18 @@ def test_a_program_starts_one_and_reads_its_counter(program: Program, bot: Any, 
     assert unread["groups"][0]["calls"] == []
 
 
+def test_a_record_is_named_as_the_changes_of_the_draft_name_it(program: Program, bot: Any) -> None:
+    writer = program("policy_read", "policy_write")
+    (change,) = writer.get("draft/changes").json()
+    assert change["record"].startswith("rec_")
+
+    begun = writer.post("shadows", {"kind": change["kind"], "record": change["record"]})
+    refused = writer.post("shadows", {"kind": change["kind"], "record": "rec_0"})
+
+    assert begun.status_code == 201, begun.content
+    assert (refused.status_code, refused.json()["details"][0]["path"]) == (400, "record")
+
+
 def test_edits_of_a_fix_are_watched_and_put_into_the_draft(program: Program, bot: Any, environment: Any) -> None:
     draft_discard(environment, by=None)
     bot.refresh_from_db()

@@ -18,6 +18,7 @@ from apps.approvals.teams import teams
 from apps.audit.models import Entry
 from apps.registry.errors import RecordChangedError
 from tests.approvals.conftest import NOON
+from tests.wider_pages import post_wider
 
 pytestmark = pytest.mark.django_db
 
@@ -90,7 +91,7 @@ def test_the_page_adds_and_removes_rules_and_says_what_is_wrong(
     wrong = browser.post("/approvals/answering/rules/add/", rule | {"name": "b", "people": "nobody"})
     assert wrong.status_code == 422 and "nobody" in wrong.content.decode()
     assert client_of(operator).post("/approvals/answering/rules/add/", rule).status_code == 403
-    assert browser.post("/approvals/answering/rules/remove/", {"name": "night <shift>"}).status_code == 302
+    assert post_wider(browser, "/approvals/answering/rules/remove/", {"name": "night <shift>"}).status_code == 302
     assert not answer_rules(environment).exists()
     assert browser.post("/approvals/answering/rules/remove/", {"name": "night <shift>"}).status_code == 404
 

@@ -9,14 +9,20 @@ from django.db import connection
 from django.db.models import Q
 
 from apps.approvals.answerers import answerers_of
-from apps.approvals.answering import answer_rule_add, answer_rule_change, answer_rule_move, answer_rules
-from apps.approvals.errors import NotAnApproverError
+from apps.approvals.answering import (
+    answer_rule_add,
+    answer_rule_change,
+    answer_rule_move,
+    answer_rule_remove,
+    answer_rules,
+)
+from apps.approvals.errors import NotAnApproverError, TeamInUseError
 from apps.approvals.escalating import approvals_escalate
 from apps.approvals.freezing import approvals_freeze
 from apps.approvals.models import Approval
 from apps.approvals.selectors import approval_now
 from apps.approvals.services import approval_resolve
-from apps.approvals.teams import team_add, team_change
+from apps.approvals.teams import team_add, team_change, team_remove
 from apps.audit.models import Entry
 from tests.approvals.conftest import NOON
 
@@ -97,6 +103,45 @@ def test_a_team_is_who_is_in_it_now(ask: Ask, environment: Any, operator: Any, c
         approval_resolve(approval, decision="deny", by=colleague, at=after(1))
     team_change(team, people=["operator", "tomas"])
     assert approval_resolve(approval, decision="deny", by=colleague, at=after(1)).state == "denied"
+
+
+def test_whom_it_escalated_to_may_answer_whatever_becomes_of_the_rule(
+    ask: Ask, environment: Any, operator: Any, admin: Any, colleague: Any
+) -> None:
+    team_add(environment, name="leads", people=["tomas"])
+    rule = answer_rule_add(environment, name="a", people=["operator"], escalate_after_s=60, escalate_teams=["leads"])
+    answer_rule_add(environment, name="b", people=["operator"])
+    changed, removed = ask(), ask()
+    assert approvals_escalate(after(60)) == 2
+    answer_rule_change(rule, escalate_after_s=None, escalate_teams=[])
+    assert now(changed).escalated_to == {"roles": [], "people": [], "teams": ["leads"]}
+    assert approval_resolve(changed, decision="allow-once", by=colleague, at=after(61)).is_allowed
+    answer_rule_remove(rule)
+    with pytest.raises(NotAnApproverError):
+        approval_resolve(removed, decision="deny", by=admin, at=after(62))
+    assert approval_resolve(removed, decision="allow-once", by=colleague, at=after(62)).is_allowed
+
+
+def test_a_renamed_team_is_renamed_wherever_it_is_named(ask: Ask, environment: Any, colleague: Any, admin: Any) -> None:
+    team = team_add(environment, name="leads", people=["tomas"])
+    other = team_add(environment, name="others", people=["admin"])
+    night: dict[str, Any] = {"escalate_after_s": 60, "escalate_teams": ["others", "leads"]}
+    answer_rule_add(environment, name="night", teams=["others"], **night)
+    answer_rule_add(environment, name="day", teams=["leads", "others"])
+    approval = ask()
+    assert approvals_escalate(after(60)) == 1
+
+    team_change(team, name="heads")
+
+    assert [(rule.teams, rule.escalate_teams) for rule in answer_rules(environment)] == [
+        (["others"], ["others", "heads"]),
+        (["heads", "others"], []),
+    ]
+    for each in (team, other):
+        with pytest.raises(TeamInUseError):
+            team_remove(each)
+    assert now(approval).escalated_to == {"roles": [], "people": [], "teams": ["others", "heads"]}
+    assert approval_resolve(approval, decision="allow-once", by=colleague, at=after(61)).is_allowed
 
 
 def test_a_changed_order_holds_for_the_next_answer(ask: Ask, environment: Any, operator: Any, admin: Any) -> None:

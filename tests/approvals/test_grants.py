@@ -62,7 +62,9 @@ def test_a_narrower_rule_takes_the_place_of_a_grant(always: Callable[..., Grant]
         grant_narrow(broad, "^a$", by=colleague, at=SOON)
 
 
-@pytest.mark.parametrize("pattern", ["a", "^(a+)+$", "^(", "", "^a|.*$", r"^a\$", r"^[\s\S]*$", "^(?s:.*)$", "^[^a]*$"])
+@pytest.mark.parametrize(
+    "pattern", ["a", r"^(?=a)a+$", "^(", "", "^a|.*$", r"^a\$", r"^[\s\S]*$", "^(?s:.*)$", "^[^a]*$"]
+)
 def test_a_pattern_that_cannot_be_kept_narrows_nothing(
     pattern: str, always: Callable[..., Grant], colleague: Any
 ) -> None:
@@ -108,7 +110,7 @@ def test_a_scope_may_reach_every_agent_name_a_pattern_and_end(always: Callable[.
     assert grant.entry.arg_pattern == r"^-fsS https://status\.example/.*$"
 
 
-@pytest.mark.parametrize("pattern", ["status", "^(", "^(a+)+$", r"^(?=x).*$", "^" + "a" * 600 + "$"])
+@pytest.mark.parametrize("pattern", ["status", "^(", r"^(?=x).*$", "^" + "a" * 600 + "$"])
 def test_a_pattern_that_is_open_or_cannot_be_bounded_is_refused(ask: Ask, operator: Any, pattern: str) -> None:
     approval = ask()
     with pytest.raises(GrantScopeError):

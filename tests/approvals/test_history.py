@@ -38,7 +38,14 @@ def ask(agent: str, draft_for: Callable[..., Any]) -> Callable[..., Approval]:
 def ran(agent: str, environment: Any) -> Callable[..., None]:
     """Put an earlier command of the agent on record."""
 
-    def make(command: str, *, at: datetime = NOON - timedelta(days=1), is_denied: bool = False, **fields: Any) -> None:
+    def make(
+        command: str,
+        *,
+        at: datetime = NOON - timedelta(days=1),
+        is_denied: bool = False,
+        answer: str = "",
+        **fields: Any,
+    ) -> None:
         given: dict[str, Any] = {
             "actor": "token:t",
             "environment": environment.slug,
@@ -51,7 +58,15 @@ def ran(agent: str, environment: Any) -> Callable[..., None]:
             "decision": EntryDecision(verdict="deny" if is_denied else "allow"),
         } | fields
         kind = EntryKind.DENIAL if is_denied else EntryKind.CALL_INTENT
+        if answer:
+            kind, given["decision"] = EntryKind.APPROVAL_ASKED, EntryDecision(verdict="ask")
         entry_record(EntryDraft(kind=kind, params={"command": command}, **given))
+        if answer:
+            given |= {
+                "actor": "person:ann",
+                "decision": EntryDecision(verdict="deny" if answer == "denied" else "allow"),
+            }
+            entry_record(EntryDraft(kind=EntryKind.APPROVAL_ANSWERED, status=answer, **given))
 
     return make
 
@@ -81,9 +96,24 @@ def test_a_command_of_this_shape_was_seen_or_denied_before(
     ran("git push origin main")
     ran("git pull")
     assert hints(ask(command="git push --force"))["shape_seen"]["count"] == 1
-    ran("git push origin y", is_denied=True, at=NOON - timedelta(hours=1))
+    ran("git push origin y", answer="denied", at=NOON - timedelta(hours=1))
     denied = hints(ask(command="git push origin z"))["shape_denied"]
     assert (denied["text"], denied["count"], denied["of"]) == ("git push", 1, 2)
+
+
+def test_only_what_a_person_denied_counts_as_denied_before(
+    ask: Callable[..., Approval], ran: Callable[..., None]
+) -> None:
+    ran("ls /a", answer="allowed_once")
+    ran("ls /b", is_denied=True)  # by a rule
+    repeat = {"code": "call_joined", "message": "it repeats a call that waits"}
+    by_approval = EntryDecision(verdict="deny", layer="approval")
+    for status in ("denied", "joined"):  # before and since it has a status of its own
+        ran("ls /c", is_denied=True, status=status, error=repeat, decision=by_approval)
+    found = hints(ask(command="ls /d"))
+
+    assert "shape_denied" not in found
+    assert found["shape_seen"]["count"] == 2
 
 
 def test_what_happened_after_or_long_ago_or_to_others_says_nothing(

@@ -97,7 +97,9 @@ def test_an_answer_after_the_deadline_is_refused_and_on_record(ask: Ask, operato
 
 
 def token_of(person: Any) -> ApiToken:
-    return ApiToken.objects.create(name="t", secret_hash=f"{person}{ApiToken.objects.count()}", created_by=person)
+    return ApiToken.objects.create(
+        name="t", secret_hash=f"{person}{ApiToken.objects.count()}", created_by=person, scopes=["calls_make"]
+    )
 
 
 @pytest.mark.parametrize("decision", ["allow-once", "allow-always"])

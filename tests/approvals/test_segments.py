@@ -41,6 +41,7 @@ def test_each_command_keeps_its_place_and_what_was_said_of_it(ask: Callable[...,
         "by": "allowlist",
         "pattern": "/usr/bin/git",
         "why": None,
+        "stricter": False,
     }
     assert approval.parts[1]["why"] == {"code": "allowlist_miss", "text": "curl"}
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from pyarrow.parquet import ParquetFile
@@ -17,7 +18,8 @@ from pyarrow.parquet import ParquetFile
 from apps.audit.export_files import manifest_path
 from apps.audit.exports import export_path, export_request
 from apps.audit.filters import EntryFilters
-from apps.audit.formats import COLUMNS
+from apps.audit.formats import COLUMNS, PREFIXES
+from apps.firewall.identifiers import show_id
 from bench._audit_rows import build
 from tests import database
 from tests.gateway.test_sudden_death import database_url
@@ -135,6 +137,8 @@ def written(name: str, value: Any) -> str:
         return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     if isinstance(value, bytes):
         return value.hex()
+    if isinstance(value, UUID) and name in PREFIXES:
+        return show_id(PREFIXES[name], value)
     return json.dumps(value, sort_keys=True) if isinstance(value, dict | list) else str(value)
 
 

@@ -173,7 +173,7 @@ def test_a_call_is_found_by_its_shown_id() -> None:
 
 def test_the_search_box_takes_field_terms_and_words() -> None:
     filters = EntryFilters().with_search('tool:exec tool:read agent:"ops runner" rollout status')
-    assert filters == EntryFilters(tool=("exec", "read"), agent=("ops runner",), text="rollout status")
+    assert filters == EntryFilters(tool=("exec", "read"), agent=("ops-runner", "ops runner"), text="rollout status")
 
 
 def test_pages_walk_to_the_end_and_back_without_losing_or_repeating() -> None:

@@ -186,9 +186,10 @@ def test_without_a_statement_of_the_same_transaction_nothing_goes(admin: Any) ->
 
 
 @pytest.mark.usefixtures("mixed")
-def test_a_hold_keeps_what_it_names_until_it_is_lifted(admin: Any) -> None:
+@pytest.mark.parametrize("named", [{"channel": "telegram"}, {"channel": " Telegram"}, {"agent": "BOT"}])
+def test_a_hold_keeps_what_it_names_until_it_is_lifted(admin: Any, named: dict[str, Any]) -> None:
     retention_set(admin, "denials", days=30, at=now())
-    hold = hold_place(admin, reason="case 7", sender="7", channel="telegram", at=now())
+    hold = hold_place(admin, reason="case 7", sender="7", **named, at=now())
     assert (purge_preview(None, "denials").records, purge_preview(None, "denials").held) == (0, 3)
     assert purge_run("denials", at=now()).records == 0
     with pytest.raises(ErasureHeldError, match="case 7"):
@@ -207,11 +208,12 @@ def test_a_hold_is_not_changed_behind_its_back(admin: Any, owner_sql: Callable[[
 
 
 @pytest.mark.usefixtures("mixed")
-def test_a_subject_is_erased_from_the_ledger_alone(admin: Any) -> None:
+@pytest.mark.parametrize("channel", ["telegram", " Telegram "])
+def test_a_subject_is_erased_from_the_ledger_alone(admin: Any, channel: str) -> None:
     entry_record(intent(sender="8", params={"of": "another"}))
-    preview = erasure_preview(admin, channel="telegram", sender="7")
+    preview = erasure_preview(admin, channel=channel, sender="7")
     assert preview.contents == 12 and preview.holds == () and preview.sessions == ()
-    erasure = erasure_request(admin, channel="telegram", sender="7", reason="asked to", at=now())
+    erasure = erasure_request(admin, channel=channel, sender="7", reason="asked to", at=now())
     assert erasure_run(erasure.pk, at=now())
     erasure.refresh_from_db()
     assert (erasure.state, erasure.contents_done, erasure.channel, erasure.sender) == ("done", 12, "", "")

@@ -73,7 +73,8 @@ def test_it_shows_fifty_at_once_and_finds_the_others(
     assert browser.get("/agents/", {"page": "999999"}).context["page"].first == 51
     for odd in ("-1", "x", "1" * 40, "²"):
         assert browser.get("/agents/", {"page": odd}).context["page"].first == 1
-    nobody = browser.get("/agents/", {"q": "nobody\0"})
+    assert browser.get("/agents/", {"q": "nobody\0"}).status_code == 422
+    nobody = browser.get("/agents/", {"q": "nobody"})
     assert "No agent's key or name holds that." in nobody.content.decode().replace("&#x27;", "'")
 
 

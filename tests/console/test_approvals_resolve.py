@@ -1,11 +1,15 @@
 """Answering a request."""
 
+import re
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.formats import date_format
 
 from apps.approvals.models import Approval, Grant
 from apps.approvals.services import approval_resolve
@@ -86,14 +90,50 @@ def test_an_answer_after_the_time_is_refused_with_the_time(
 def test_always_keeps_the_pattern_that_was_chosen(
     client_of: Callable[..., Client], operator: Any, ask: Callable[..., Any]
 ) -> None:
-    answer(client_of(operator), ask(), "allow-always", scope="first")
+    answer(client_of(operator), ask(), "allow-always", scope="first", confirmed="yes")
     assert Grant.objects.get().arg_pattern == "^-fsS( .*)?$"
+
+
+@pytest.mark.parametrize("headers", [{}, {"hx-request": "true"}])
+def test_always_is_never_saved_before_it_is_confirmed(
+    headers: dict[str, str], client_of: Callable[..., Client], operator: Any, ask: Callable[..., Any]
+) -> None:
+    reply = client_of(operator).post(url(ask()), {"decision": "allow-always", "scope": "any"}, headers=headers)
+
+    assert reply.status_code == (400 if headers else 200)
+    assert not Grant.objects.exists() and Approval.objects.get().is_pending
+
+
+def test_without_scripts_always_is_confirmed_on_a_page_that_says_what_it_saves(
+    client_of: Callable[..., Client], operator: Any, ask: Callable[..., Any]
+) -> None:
+    approval, browser = ask(), client_of(operator)
+    page = browser.post(url(approval), {"decision": "allow-always", "scope": "any", "days": "7"}).content.decode()
+
+    assert "/usr/bin/curl ^.*$" in page and "ops-runner" in page
+    assert "any arguments are allowed" in page
+    assert date_format(timezone.now() + timedelta(days=7), "j M Y") in page
+    assert f'<a class="btn" href="{reverse("approval-card", args=[approval.pk])}" autofocus>Cancel</a>' in page
+    fields = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', page.split("confirmed")[0]))
+    assert browser.post(url(approval), fields | {"confirmed": "yes"}).status_code == 302
+    grant = Grant.objects.get()
+    assert grant.arg_pattern == "^.*$" and grant.agent == "ops-runner"
+
+
+def test_the_scope_line_shows_the_arguments(
+    client_of: Callable[..., Client], operator: Any, ask: Callable[..., Any]
+) -> None:
+    page = client_of(operator).get("/approvals/").content.decode()
+    assert "/usr/bin/curl" not in page
+    ask()
+    page = client_of(operator).get("/approvals/").content.decode()
+    assert 'data-words="/usr/bin/curl -fsS https://status.example/health"' in page
 
 
 def test_an_unknown_scope_is_the_narrowest_one(
     client_of: Callable[..., Client], operator: Any, ask: Callable[..., Any]
 ) -> None:
-    answer(client_of(operator), ask(), "allow-always", scope="everything")
+    answer(client_of(operator), ask(), "allow-always", scope="everything", confirmed="yes")
     assert Grant.objects.get().arg_pattern == ""
 
 
@@ -101,7 +141,7 @@ def test_a_decision_that_is_not_offered_is_refused(
     client_of: Callable[..., Client], operator: Any, ask: Callable[..., Any]
 ) -> None:
     approval = ask(decisions=("allow-once", "deny"))
-    assert answer(client_of(operator), approval, "allow-always").status_code == 422
+    assert answer(client_of(operator), approval, "allow-always", confirmed="yes").status_code == 422
     assert Approval.objects.get(pk=approval.pk).is_pending
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from django.test import Client
 from django.utils import timezone
 
@@ -52,6 +53,33 @@ def test_a_filter_that_cannot_be_read_is_named(
     answer = client_of(auditor).get("/audit/?since=yesterday")
     assert answer.status_code == 422
     assert "`yesterday` is not a date" in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "since=2026-03-29T02:30",
+        "until=2026-03-29T02:30&since=2026-03-29T01:30",
+        "since=2026-10-25T02:30&until=2026-10-25T02:31",
+        "since=2026-03-29&until=2026-03-29",
+    ],
+)
+def test_an_hour_that_a_clock_leaves_out_or_repeats_filters_as_any_other(
+    client_of: Callable[..., Client], auditor: Any, called: Callable[..., Any], query: str
+) -> None:
+    called(agent="changes-of-clocks")
+    browser = client_of(auditor)
+    browser.post("/audit/display/", {"time_zone": "Europe/Berlin"})
+    answer = browser.get(f"/audit/?agent=changes-of-clocks&{query}")
+    assert answer.status_code == 200
+    assert "Europe/Berlin" in answer.content.decode()
+
+
+@pytest.mark.parametrize("day", ["2026-03-29", "2026-10-25"])
+def test_a_report_takes_the_day_of_a_change_of_clocks(
+    client_of: Callable[..., Client], auditor: Any, environment: Any, day: str
+) -> None:
+    assert client_of(auditor).get(f"/audit/reports/?from={day}&to={day}").status_code == 200
 
 
 def test_a_foreign_cursor_is_refused(client_of: Callable[..., Client], auditor: Any, environment: Any) -> None:

@@ -95,7 +95,7 @@ def test_it_tells_which_checkpoint_and_which_walk_vouch_for_the_record(
 ) -> None:
     browser, call_id = client_of(auditor), called()
     page = browser.get(path(call_id)).content.decode()
-    assert "none yet; one is signed each minute" in page
+    assert "none yet; one is signed every ten seconds" in page
     assert "not since it was written" in page
 
     (signed,) = checkpoints_make()

@@ -91,7 +91,7 @@ def test_what_was_found_is_told_in_the_language_of_whoever_reads(
 
 
 def test_each_kind_has_a_sentence_in_both_languages_that_takes_its_params() -> None:
-    params = dict.fromkeys(("number", "before", "after", "last", "length", "name", "why"), "<7>")
+    params = dict.fromkeys(("number", "before", "after", "last", "length", "name", "why", "contents"), "<7>")
     for kind in get_args(Kind):
         english = told_in_english(kind, params)
         kept = {"kind": kind, "params": params, "message": english, "code": code_of(kind)}

@@ -40,6 +40,7 @@ STATUS = {
     "publish-review": 302,
     "publish-replay": 302,  # a part of the review, which it leads to
     "publish-replay-check": 302,
+    "publish-button": 302,
     "unmatched-count": 302,  # a part of the page of rules that never match
     "promote-blast": 302,
     "snapshot-diff": 302,  # without two snapshots to compare
@@ -83,6 +84,7 @@ OF_OTHER_MOMENTS = {
     "start-release": "console/test_first_steps.py",
     "start-skip": "console/test_first_steps.py",
     "user-session-close": "console/test_users.py",
+    "workspace-remove": "console/test_sandbox.py",
 }
 
 

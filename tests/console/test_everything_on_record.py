@@ -126,7 +126,7 @@ def test_looking_taking_away_keeping_stopping_and_switching(person: Client, envi
     person.get("/audit/?tool=exec")
     person.post("/exports/", {"format": "csv", "query": ""}, headers={"hx-request": "true"})
     person.post("/audit/retention/classes/denials/", {"days": "30"})
-    person.post("/halts/place/", {"scope": "agent", "name": "bot", "reason": "it deletes things"})
+    person.post("/halts/place/", {"target": "environment", "reason": "it deletes things", "confirmed": "yes"})
     person.post("/plugin/enabled/acme/", {"enabled": "no", "version": "1"})
     found = {row.kind: row for row in Entry.objects.exclude(kind="sign_in")}
     assert found.keys() >= {"search", "export", "retention_change", "kill_switch", "tool_change"}

@@ -1,5 +1,6 @@
 """Files of the ledger to take away."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -58,3 +59,19 @@ def test_a_file_belongs_to_whoever_asked_for_it(
     (export,) = exports_of(auditor)
     assert client_of(admin).get(f"/exports/{export.pk}/").status_code == 404
     assert client_of(admin).get(f"/exports/{export.pk}/file/").status_code == 404
+
+
+def test_each_file_says_which_filter_it_had_and_the_page_what_a_row_is(
+    client_of: Callable[..., Client], auditor: Any, environment: Any
+) -> None:
+    browser = client_of(auditor)
+    query = "agent=exported&status=denied&q=tool:exec%20rm&span=all"
+    shown = browser.post("/exports/", {"format": "csv", "query": query}, headers={"hx-request": "true"})
+    page = browser.get("/audit/exports/").content.decode()
+
+    for told in (shown.content.decode(), page):
+        words = " ".join(re.sub(r"<[^>]+>", "", told).split())
+        assert "Agent: exported" in words and "Tool: exec" in words and "Status: denied" in words
+        assert "Words: rm" in words
+    assert "one for its intent and one for its outcome" in page
+    assert "one for its intent and one for its outcome" in browser.get("/audit/").content.decode()

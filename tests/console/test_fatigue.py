@@ -66,4 +66,4 @@ def test_programs_read_the_same(
     body = Client().get("/api/v1/approvals/fatigue?days=1", headers=headers).json()
     assert (body["total"]["ended"], body["people"][0]["denied"]) == (1, 1)
     assert body["rules"][0]["rule"] == "ask=on-miss"
-    assert Client().get("/api/v1/approvals/fatigue?days=91", headers=headers).status_code == 400
+    assert Client().get("/api/v1/approvals/fatigue?days=91", headers=headers).status_code == 422

@@ -1,5 +1,6 @@
 """Each page asks who it is, before anything else."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +20,18 @@ PAGES = {
     "/settings/": set(CAST),
     "/password/": set(CAST),
 }
+FRAGMENT = re.compile("queue|status|/new/")
+LISTS = (
+    "/agents/",
+    "/tools/",
+    "/explorer/",
+    "/sessions/",
+    "/approvals/history/",
+    "/approvals/fatigue/",
+    "/audit/exports/",
+    "/audit/reports/",
+    "/halts/",
+)
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -40,6 +53,16 @@ def test_nobody_is_sent_to_sign_in(path: str, client: Client, db: None) -> None:
 def test_a_fragment_without_a_session_reloads_the_page(client: Client, db: None) -> None:
     answer = client.get("/approvals/queue/", headers={"hx-request": "true"})
     assert (answer.status_code, answer["HX-Refresh"]) == (401, "true")
+
+
+@pytest.mark.parametrize("path", [*(each for each in PAGES if not FRAGMENT.search(each)), *LISTS])
+def test_the_back_button_gets_a_whole_page_that_no_browser_keeps(
+    client_of: Callable[..., Client], admin: Any, environment: Any, path: str
+) -> None:
+    headers = {"hx-request": "true", "hx-history-restore-request": "true"}
+    answer = client_of(admin).get(path, headers=headers)
+    assert (answer.status_code, "no-store" in answer["Cache-Control"]) == (200, True)
+    assert answer.content.lstrip().lower().startswith(b"<!doctype html>")
 
 
 def test_a_page_is_never_kept_by_a_proxy(client_of: Callable[..., Client], viewer: Any, environment: Any) -> None:

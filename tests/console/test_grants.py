@@ -56,7 +56,8 @@ def test_an_answer_says_whose_and_how_long(client_of: ClientOf, ask: Callable[..
     def answered(**fields: str) -> Grant:
         approval = ask()
         client_of(operator).post(
-            f"/approvals/{approval.shown_id}/resolve/", {"decision": "allow-always", "scope": "exact", **fields}
+            f"/approvals/{approval.shown_id}/resolve/",
+            {"decision": "allow-always", "scope": "exact", "confirmed": "yes", **fields},
         )
         return Grant.objects.get(approval=approval)
 

@@ -302,3 +302,18 @@ def test_a_group_that_was_never_published_is_new(client_of: ClientOf, grouped: A
     assert live is not None
     publish(grouped, by=admin, message="second", expected_live=live.snapshot_id)
     assert client_of(admin).get(f"/groups/{made.pk}/").context["is_new"] is False
+
+
+@pytest.mark.parametrize("key", ["42", "7"])
+def test_a_direct_chat_that_was_imported_has_its_page(
+    environment: Any, admin: Any, client_of: ClientOf, key: str
+) -> None:
+    block = {"tools": {"deny": ["exec"]}, "toolsBySender": {"id:1": {"deny": ["read"]}}}
+    telegram = {"direct": {"42": block}, "accounts": {"work": {"direct": {"7": block}}}}
+    document_import(environment, json.dumps({"channels": {"telegram": telegram}}), by=admin)
+    browser = client_of(admin)
+    for part in ("", "history/"):
+        assert browser.get(page(part, key)).status_code == 200
+    previewed = browser.post(page("preview/", key), VALUES | {"key": key}, headers=HTMX)
+    assert previewed.status_code == 200
+    assert browser.get(f"/groups/{group(key).pk}/?sender_id=1").status_code == 200

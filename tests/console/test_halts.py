@@ -1,18 +1,33 @@
 """The page of the kill switch: what is stopped, what a stop would meet, and who may press."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
+from apps.audit.drafts import EntryDraft, EntryKind
+from apps.audit.services import entry_record
+from apps.firewall.identifiers import new_id
 from apps.halts.models import Halt
 from apps.halts.services import halt_ask, halt_lift, halt_place
+from apps.openclaw_gateways.services import Heartbeat, enrolment_create, enrolment_redeem, gateway_heard
+from apps.policies.services import document_import
 from tests.approvals.conftest import ask, draft_for  # noqa: F401 - fixtures
 
 ClientOf = Callable[..., Client]
-WANTED = {"scope": "agent", "name": "ops-runner", "reason": "it deletes things", "ends_running": "on"}
+ASKED = {"target": "agent:ops-runner", "reason": "it deletes things", "ends_running": "on"}
+WANTED = ASKED | {"confirmed": "yes"}
+
+
+@pytest.fixture(autouse=True)
+def agents(environment: Any, admin: Any) -> None:
+    """Have two agents and a channel in the draft."""
+    document = """{"agents": {"ownership": "explicit", "entries": {"main": {}, "ops-runner": {}}},
+      "channels": {"telegram": {"groups": {"g1": {}}}}}"""
+    document_import(environment, document, by=admin)
 
 
 @pytest.fixture
@@ -62,7 +77,19 @@ def test_placing_asking_and_lifting_by_buttons(client_of: ClientOf, environment:
     assert "was lifted before" in client.post(f"/halts/{halt.shown_id}/lift/", follow=True).content.decode()
 
 
-@pytest.mark.parametrize("given", [{"reason": ""}, {"name": ""}, {"scope": "planet"}])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"reason": ""},
+        {"target": ""},
+        {"target": "planet:x"},
+        {"target": "agent:"},
+        {"target": "agent:ops-runer"},
+        {"target": "tool:exce"},
+        {"target": "channel:telegam"},
+        {"target": "agent:*"},
+    ],
+)
 def test_what_cannot_be_stopped_is_said_beside_the_form(
     given: dict[str, str], client_of: ClientOf, environment: Any, operator: Any
 ) -> None:
@@ -74,12 +101,34 @@ def test_what_cannot_be_stopped_is_said_beside_the_form(
 
 
 def test_the_same_twice_is_said(client_of: ClientOf, halt: Halt, operator: Any) -> None:
-    answer = client_of(operator).post("/halts/place/", WANTED | {"name": "main"})
+    answer = client_of(operator).post("/halts/place/", WANTED | {"target": "agent:main"})
 
     assert (answer.status_code, "stopped already" in answer.content.decode()) == (422, True)
 
 
-def test_the_consequence_is_told_before_anybody_presses(
+def test_an_unknown_name_is_answered_with_the_one_that_may_be_meant(client_of: ClientOf, operator: Any) -> None:
+    text = client_of(operator).post("/halts/place/", ASKED | {"target": "agent:ops-runer"}).content.decode()
+
+    assert "there is no agent `ops-runer`, did you mean `ops-runner`?" in text
+    assert not Halt.objects.exists()
+
+
+@pytest.mark.parametrize("target", ["agent:OPS-runner", "agent: ops-runner ", "channel:Telegram"])
+def test_another_spelling_of_what_exists_stops_exactly_that(target: str, client_of: ClientOf, operator: Any) -> None:
+    assert client_of(operator).post("/halts/place/", WANTED | {"target": target}).status_code == 302
+    assert Halt.objects.get().name in {"ops-runner", "telegram"}
+
+
+def test_only_what_exists_can_be_chosen(client_of: ClientOf, operator: Any, environment: Any) -> None:
+    text = client_of(operator).get("/halts/").content.decode()
+
+    assert '<option value="agent:ops-runner">ops-runner</option>' in text
+    assert '<option value="channel:telegram">telegram</option>' in text
+    assert '<option value="environment">' in text
+    assert 'name="name"' not in text
+
+
+def test_what_will_happen_is_told_and_asked_once_more_before_anything_stops(
     client_of: ClientOf,
     environment: Any,
     operator: Any,
@@ -89,25 +138,67 @@ def test_the_consequence_is_told_before_anybody_presses(
     ask(agent="main")
     client = client_of(operator)
 
-    def told(**query: str) -> str:
-        return " ".join(client.get("/halts/consequence/", query).content.decode().split())
+    def told(target: str) -> str:
+        answer = client.post("/halts/place/", ASKED | {"target": target})
+        assert answer.status_code == 200
+        return " ".join(answer.content.decode().split())
 
-    assert "1 pending request would freeze." in told(scope="agent", name="ops-runner")
-    assert "2 pending requests would freeze." in told(scope="environment", name="")
-    assert told(scope="agent", name="") == ""
-    assert told(scope="planet", name="x") == ""
+    one, all_of_them = told("agent:ops-runner"), told("environment")
+
+    assert "1 pending request freezes" in one and "0 calls run now." in one
+    assert "Every new call of <b>ops-runner</b> is refused" in one
+    assert '<a class="btn" href="/halts/" autofocus>Cancel</a>' in one
+    assert "2 pending requests freeze" in all_of_them
+    assert "Every new call is refused: 2 agents." in all_of_them and "main, ops-runner" in all_of_them
+    assert not Halt.objects.exists()
+
+
+def test_calls_that_run_are_counted_before_anything_stops(client_of: ClientOf, environment: Any, operator: Any) -> None:
+    for agent in ("ops-runner", "main"):
+        entry_record(
+            EntryDraft(
+                kind=EntryKind.CALL_INTENT, call_id=new_id(), tool="exec", agent=agent, environment=environment.slug
+            )
+        )
+    text = client_of(operator).post("/halts/place/", ASKED).content.decode()
+
+    assert "1 call runs now." in text and "They are ended." in text
+
+
+def test_the_kill_switch_stands_on_every_page_for_whoever_may_press_it(
+    client_of: ClientOf, environment: Any, operator: Any, viewer: Any
+) -> None:
+    for path in ("/", "/publish/", "/settings/"):
+        assert (
+            'class="btn btn-s btn-stop" href="/halts/#stop"'
+            in client_of(operator).get(path, follow=True).content.decode()
+        )
+        assert "btn-stop" not in client_of(viewer).get(path, follow=True).content.decode()
+
+
+def test_a_gateway_that_does_not_report_is_named_beside_the_stop(
+    client_of: ClientOf, halt: Halt, environment: Any, operator: Any, admin: Any
+) -> None:
+    earlier = timezone.now() - timedelta(minutes=10)
+    _enrolment, secret = enrolment_create(environment, name="edge-1", by=admin, at=earlier)
+    gateway, _token = enrolment_redeem(secret, Heartbeat(boot="b1"), at=earlier)
+    gateway_heard(gateway, Heartbeat(boot="b1"), at=earlier)
+    text = client_of(operator).get("/halts/").content.decode()
+
+    assert "not reporting" in text and "edge-1" in text
+    assert "1 gateway is not reporting" in text
 
 
 def test_the_page_asks_the_same_of_the_database_however_much_was_stopped(
     client_of: ClientOf, halt: Halt, environment: Any, operator: Any, django_assert_max_num_queries: Any
 ) -> None:
     for number in range(30):
-        made = halt_place(environment, scope="tool", name=f"t{number}", reason="x", at=timezone.now())
+        made = halt_place(environment, scope="tool", name=f"t{number}", reason="x", unknown=True, at=timezone.now())
         if number % 2:
             halt_lift(made, at=timezone.now())
     client = client_of(operator)
     client.get("/halts/")
-    with django_assert_max_num_queries(20):
+    with django_assert_max_num_queries(28):
         assert client.get("/halts/").status_code == 200
 
 

@@ -15,6 +15,7 @@ from apps.registry.selectors import hook_policy
 from apps.registry.services import FailureDraft, hook_create, hook_failures_record, hook_save, plugin_save
 from apps.registry.source_settings import source_secrets
 from tests.firewall.runtime.hook_runners.packages import installed
+from tests.wider_pages import post_wider
 
 pytestmark = pytest.mark.django_db
 ClientOf = Callable[..., Client]
@@ -111,7 +112,9 @@ def test_the_config_of_a_plugin_is_edited_as_json_and_its_secrets_stay(
     assert wrong.status_code == 422 and "set_config" in wrong.context["form"].errors
     assert browser.post("/hook/new/?kind=python_hook", given).status_code == 302
 
+    assert "Its code is not pinned." in browser.get("/hooks/guard/").content.decode()
     page = browser.get("/hook/edit/guard/")
+    assert "Its code is not pinned." in page.content.decode()
     shown = page.context["form"]["set_config"].value()
     assert json.loads(shown) == {"limit": 3, "token": {"$secret": "config.token"}}
     assert "made-up" not in page.content.decode()
@@ -151,7 +154,7 @@ def test_a_later_save_is_refused_with_an_older_view(client_of: ClientOf, gate: H
 
 def test_it_is_switched_off_and_removed(client_of: ClientOf, gate: Hook, admin: Any) -> None:
     browser = client_of(admin)
-    browser.post("/hook/enabled/gate/", {"enabled": "no", "version": "1"})
+    post_wider(browser, "/hook/enabled/gate/", {"enabled": "no", "version": "1"})
     assert not Hook.objects.get().is_enabled
     assert browser.post("/hook/enabled/gate/", {"enabled": "yes", "version": "1"}).status_code == 409
     assert browser.post("/hook/remove/gate/", {"version": "2"}).status_code == 302

@@ -13,6 +13,7 @@ from apps.limits.breaking import breaker_settle
 from apps.limits.counting import shares_take
 from apps.limits.models import BreakerPolicy, RateLimit, ToolBreaker
 from apps.limits.services import rate_limit_create, rate_limit_save
+from tests.wider_pages import post_wider
 
 ClientOf = Callable[..., Client]
 RATE = {"name": "calm", "per_minute": "5", "per": "sender", "tools": "web_*, exec", "agents": "*", "is_enabled": "on"}
@@ -88,7 +89,7 @@ def test_an_admin_adds_changes_and_removes_a_rate(client_of: ClientOf, environme
     address = f"/limits/{limit.shown_id}/"
     assert 'value="web_*, exec"' in browser.get(address).content.decode()
     changed = RATE | {"version": "1", "per_minute": "7", "is_enabled": ""}
-    assert browser.post(address, changed).status_code == 302
+    assert post_wider(browser, address, changed).status_code == 302
     limit.refresh_from_db()
     assert (limit.per_minute, limit.is_enabled, limit.version) == (7, False, 2)
 
@@ -142,7 +143,7 @@ def test_a_tool_that_is_left_alone_is_shown_and_let_through_again(
 def test_the_breakers_rule_is_changed_by_its_form(client_of: ClientOf, environment: Any, admin: Any) -> None:
     browser = client_of(admin)
     changed = {"version": "1", "failures": "3", "pause_s": "60"}
-    assert browser.post("/limits/breaker/", changed).status_code == 302
+    assert post_wider(browser, "/limits/breaker/", changed).status_code == 302
     policy = BreakerPolicy.objects.get()
     assert (policy.failures, policy.pause_s, policy.is_enabled) == (3, 60, False)
     assert browser.post("/limits/breaker/", changed).status_code == 422, "the version is an older one"

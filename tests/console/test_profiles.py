@@ -172,6 +172,25 @@ def test_a_stale_save_shows_both_sides_and_one_can_be_chosen(client_of: ClientOf
     assert (profile().allow, profile().deny) == (["group:fs", "message"], ["exec"])
 
 
+def test_whoever_saves_second_is_told_of_fields_that_only_the_other_one_changed(
+    client_of: ClientOf, own: Any, admin: Any
+) -> None:
+    record_update(profile(), {"label": "Graveyard shift"}, by=None, expected_version=1)
+    answer = client_of(admin).post(PAGE, VALUES | {"label": "Night", "allow": "read\nmessage\nwrite"})
+    side = next(side for side in answer.context["conflict"].fields if side.name == "label")
+    assert (answer.status_code, side.theirs) == (409, ("Graveyard shift",))
+    assert profile().allow == ["read", "message"]
+
+
+@pytest.mark.parametrize("version", ["", "0", "nonsense"])
+def test_a_save_that_does_not_say_what_it_changes_is_refused(
+    client_of: ClientOf, own: Any, admin: Any, version: str
+) -> None:
+    answer = client_of(admin).post(PAGE, VALUES | {"version": version})
+    assert answer.status_code in {409, 422}
+    assert (profile().version, profile().label) == (1, "Night")
+
+
 def test_discarding_brings_back_what_is_live(client_of: ClientOf, own: Any, admin: Any) -> None:
     browser = client_of(admin)
     browser.post(PAGE, VALUES)

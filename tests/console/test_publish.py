@@ -9,6 +9,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from apps.console.blast import blast_of
 from apps.firewall.tools.definition import Definition
+from apps.policies.models import Agent
 from apps.policies.selectors import (
     agent_get,
     draft_change_count,
@@ -18,7 +19,11 @@ from apps.policies.selectors import (
     publications,
 )
 from apps.policies.services import agent_create, demo_import, document_import, publish, record_update
-from apps.policies.services.records import content_filter_create, permission_grant_create
+from apps.policies.services.records import (
+    content_filter_create,
+    exec_settings_create,
+    permission_grant_create,
+)
 from apps.registry.models import Tool
 from apps.registry.services import plugin_save, tool_register, tool_save, tool_set_state, tools_import
 
@@ -81,6 +86,37 @@ def test_the_review_names_the_tools_that_come_change_and_go(client_of: ClientOf,
     assert ">removed</span>" in page
 
 
+def test_commands_that_would_run_without_approval_stand_first_and_in_red(
+    client_of: ClientOf, admin: Any, environment: Any, published: Any
+) -> None:
+    browser = client_of(admin)
+    agent = agent_get(environment, "bot")
+    exec_settings_create(environment, agent=agent, by=admin, mode="full")
+    blast = browser.get("/publish/blast/", headers=HTMX).content.decode()
+    page = browser.get("/publish/").content.decode()
+
+    assert blast.index('id="access-changes"') < blast.index("Lose access")
+    assert 'class="access-wider"' in blast and "rm -rf build" in blast and "runs without approval" in blast
+    assert '<span class="agent">bot</span>' in blast
+    assert "circle-check" not in blast
+    assert "More can run than today" in page.split("pub-checks")[1].split("</ul>")[0]
+    assert "let more run than today." in blast or "lets more run than today." in blast
+    assert "btn-deny-solid pub-do" in page or "Replay this draft first" in page
+
+
+@pytest.mark.usefixtures("published")
+def test_the_button_is_off_and_says_why(client_of: ClientOf, admin: Any, environment: Any) -> None:
+    def button() -> str:
+        fragment = client_of(admin).get("/publish/button/", headers=HTMX).content.decode()
+        assert 'id="publish-do"' in fragment and "<html" not in fragment
+        return fragment
+
+    assert "disabled" in button() and "the draft is the same as what is live" in button()
+    _deny(environment, admin, "exec")
+    assert "the same as what is live" not in button()
+    assert "disabled" not in button() or "Replay this draft first" in button()
+
+
 @pytest.mark.usefixtures("published")
 def test_the_blast_radius_names_who_loses_what(client_of: ClientOf, admin: Any, environment: Any) -> None:
     _deny(environment, admin, "exec")
@@ -112,7 +148,8 @@ def test_the_blast_radius_names_tools_that_meet_other_grants_and_filters(
         (("lookup",), ("reads",), ()),
         (("read",), (), ("cards",)),
     ]
-    assert 'id="blast-guards"' in blast and "Every context keeps exactly" in blast
+    assert 'id="blast-guards"' in blast and "No agent gains or loses a tool." in blast
+    assert "Every context keeps exactly" not in blast
     assert f'href="/records/permission_grant/{grant.pk}/"' in review
     assert f'href="/records/content_filter/{cards.pk}/"' in review
 
@@ -171,11 +208,46 @@ def test_publishing_makes_the_draft_live(client_of: ClientOf, admin: Any, enviro
     assert (live.number, live.message, live.published_by) == (2, "no exec", admin)
 
 
-def test_htmx_is_sent_to_the_new_snapshot(client_of: ClientOf, admin: Any, published: Any) -> None:
+def test_htmx_is_sent_to_the_new_snapshot(client_of: ClientOf, admin: Any, environment: Any, published: Any) -> None:
+    _deny(environment, admin, "exec")
     answer = client_of(admin).post(
         "/publish/", {"message": "again", "expected_live": published.snapshot_id}, headers=HTMX
     )
     assert answer.headers["HX-Redirect"].startswith("/snapshots/pub_")
+
+
+def test_what_is_live_already_is_refused_by_the_form_too(
+    client_of: ClientOf, admin: Any, environment: Any, published: Any
+) -> None:
+    form = {"message": "again", "expected_live": published.snapshot_id}
+    answer = client_of(admin).post("/publish/", form, headers=HTMX)
+    assert answer.status_code == 422
+    assert "nothing would change" in answer.content.decode()
+    assert publications(environment).count() == 1
+
+
+@pytest.mark.usefixtures("empty_ledger")
+@pytest.mark.parametrize("headers", [{}, HTMX])
+def test_a_draft_that_was_reviewed_and_changed_since_is_not_published(
+    client_of: ClientOf, admin: Any, make_user: Any, environment: Any, published: Any, headers: dict[str, str]
+) -> None:
+    _deny(environment, admin, "exec")
+    browser = client_of(admin)
+    form = {field.html_name: field.value() or "" for field in browser.get("/publish/").context["form"]}
+    assert form["expected_draft"]
+    _deny(environment, make_user("rita", role="admin"), "exec", "write")
+
+    answer = browser.post("/publish/", form | {"message": "no exec"}, headers=headers)
+
+    page = answer.content.decode()
+    assert answer.status_code == 409
+    assert "The draft has changed since you reviewed it. Nothing was published." in page
+    assert "rita" in page.lower() and "/publish/#changes" in page
+    assert 'name="message"' not in page
+    assert publications(environment).count() == 1
+    again = {field.html_name: field.value() or "" for field in browser.get("/publish/").context["form"]}
+    assert browser.post("/publish/", again | {"message": "no exec"}, headers=headers).status_code in {200, 302}
+    assert publications(environment).count() == 2
 
 
 @pytest.mark.parametrize("headers", [{}, HTMX])
@@ -208,13 +280,14 @@ def test_a_message_is_needed(
 
 
 def test_what_blocks_is_listed_and_not_published(client_of: ClientOf, admin: Any, environment: Any) -> None:
-    document_import(environment, '{"agents": {"entries": {}}}', by=admin)
+    document_import(environment, '{"agents": {"entries": {"bot": {}}}}', by=admin)
+    Agent.objects.filter(environment=environment).update(profile="codng")  # as an earlier version took it
     browser = client_of(admin)
     assert "1 blocks" in browser.get("/publish/").content.decode()
     answer = browser.post("/publish/", {"message": "try", "expected_live": ""}, headers=HTMX)
     assert answer.status_code == 422
     assert "Not published." in answer.content.decode()
-    assert "there is no agent whose calls could be decided" in answer.content.decode()
+    assert "`codng` is no profile, did you mean `coding`?" in answer.content.decode()
     assert live_publication(environment) is None
 
 

@@ -93,8 +93,8 @@ def test_it_is_watched_until_it_has_ended(
     text = ended.content.decode()
     assert ended.headers["HX-Trigger"] == "replay-ended"
     assert "every 1s" not in text and "<html" not in text and 'id="replay"' in text
-    assert '<b class="b6 c-deny">1</b> would have been blocked' in text
-    assert '<b class="b6 c-allow">1</b> would have been allowed' in text
+    assert '<b class="b6 c-ask">1</b> would have been blocked' in text
+    assert '<b class="b6 c-deny">1</b> would have been allowed' in text
     assert "agents.bot.tools.deny read" in text
     assert "/audit/calls/call_" in text
 
@@ -161,14 +161,18 @@ def test_get_changes_nothing(client_of: ClientOf, admin: Any, called: Any) -> No
 
 def test_the_review_publishes_only_what_was_replayed(client_of: ClientOf, admin: Any, called: Any) -> None:
     browser = client_of(admin)
-    assert "Not replayed yet" in browser.get("/publish/").content.decode()
+    page = browser.get("/publish/").content.decode()
+    assert "Not replayed yet" in page
+    button = page.split('id="publish-do"')[1].split("</form>")[0]
+    assert "disabled" in button and "Replay this draft first" in button
     refused = browser.post("/publish/", publication(called), headers=HTMX)
     assert refused.status_code == 422 and "this draft was not replayed" in refused.content.decode()
 
     count(start(browser))
 
     line = browser.get("/publish/replay/check/", headers=HTMX).content.decode()
-    assert "Replay finished" in line and "1 blocked" in line
+    assert "Replay: past calls would now run" in line and 'class="c-deny"' in line
+    assert "circle-check" not in line
     assert browser.post("/publish/", publication(called)).status_code == 302
 
 

@@ -160,4 +160,4 @@ def test_programs_read_the_same(environment: Any, called: Callable[..., Any], to
     assert {row["name"] for row in body["agents"]} == {"main", "bot"}
     assert (body["layers"], body["slowest"][0]["tool"]) == ([{"layer": "agent", "denied": 1}], "write")
     for wrong in ("days=93", "since=x", "since=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z"):
-        assert Client().get(f"/api/v1/audit/report?{wrong}", headers=headers).status_code == 400
+        assert Client().get(f"/api/v1/audit/report?{wrong}", headers=headers).status_code == 422

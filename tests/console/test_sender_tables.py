@@ -64,6 +64,7 @@ def test_refused_rows_are_shown_with_line_field_and_rule(client_of: ClientOf, dr
     assert answer.status_code == 422
     assert [(row.line, row.mistake.field, row.mistake.code) for row in answer.context["shown"] if row.mistake] == [
         (3, "key", "repeated"),
+        (4, "key", "invisible"),
         (5, "key", "formula"),
     ]
     assert "<img src=x>" not in text
@@ -92,5 +93,5 @@ def test_agents_and_everybody_have_the_same_page(start: str, client_of: ClientOf
     seen = browser.post(f"{start}import/", {"text": TABLE, "do": "try"}).context["form"].initial["seen"]
     answer = browser.post(f"{start}import/", {"text": TABLE, "do": "apply", "seen": seen})
     assert (answer.status_code, answer["Location"]) == (302, start)
-    written = b"".join(browser.get(f"{start}export/").streaming_content).decode()  # type: ignore[attr-defined]
+    written = b"".join(browser.get(f"{start}export/").streaming_content).decode("utf-8-sig")  # type: ignore[attr-defined]
     assert written.splitlines() == ["key,allow,also_allow,deny", "id:7,,,exec", "'@lead,,,exec"]

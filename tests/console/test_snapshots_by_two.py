@@ -114,9 +114,10 @@ def test_no_program_goes_back_alone_unless_it_says_emergency(
 
     refused = post("publications/rollback")
     assert refused.json()["details"][0]["code"] == "second_person_needed"
+    del body["publication"]
     asked = post("publish-requests", rollback_of=shown)
     assert (asked.status_code, asked.json()["rollback_of"]) == (201, shown)
-    made = post("publications/rollback", is_emergency=True)
+    made = post("publications/rollback", publication=shown, is_emergency=True)
     assert (made.status_code, made.json()["is_emergency"]) == (201, True)
 
 

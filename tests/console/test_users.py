@@ -5,9 +5,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.test import Client
 
 from apps.accounts.models import Invitation, User
+from apps.audit.models import Entry
 
 ACTIONS = ("role", "active", "reset", "sessions/end")
 
@@ -90,9 +92,33 @@ def test_a_link_to_a_new_password_works_once(
     page = client_of(admin).post(f"/users/{viewer.shown_id}/reset/").content.decode()
     link = re.search(r"/password-reset/usr_\w+/[\w-]+/", page)
     assert link is not None
+    assert f'value="{settings.PUBLIC_URL}{link[0]}"' in page or f"{settings.PUBLIC_URL}{link[0]}" in page
+    assert client.get(link[0]).status_code == 200
     assert client.post(link[0], {"password": "a completely new secret"}).status_code == 302
+    assert client.get(link[0]).status_code == 404  # it says so before anybody types
     assert client.post(link[0], {"password": "another new secret!!"}).status_code == 404
     assert User.objects.get(pk=viewer.pk).check_password("a completely new secret")
+
+
+def test_open_links_to_a_new_password_are_listed_with_their_maker_and_withdrawn(
+    client_of: Callable[..., Client], client: Client, admin: Any, viewer: Any, environment: Any
+) -> None:
+    browser = client_of(admin)
+    made = browser.post(f"/users/{viewer.shown_id}/reset/").content.decode()
+    link = re.search(r"/password-reset/usr_\w+/[\w-]+/", made)
+    assert link is not None
+    for page in ("/users/", f"/users/{viewer.shown_id}/"):
+        text = browser.get(page).content.decode()
+        assert "Open links to a new password" in text
+        assert f"made by {admin}" in text
+    withdraw = re.search(r"/password-resets/rst_\w+/withdraw/", browser.get("/users/").content.decode())
+    assert withdraw is not None
+
+    assert browser.post(withdraw[0]).status_code == 302
+
+    assert client.get(link[0]).status_code == 404
+    assert "Open links to a new password" not in browser.get("/users/").content.decode()
+    assert Entry.objects.filter(kind="user_change", status="reset_link_withdrawn").exists()
 
 
 def test_an_unknown_person_is_not_found(client_of: Callable[..., Client], admin: Any, environment: Any) -> None:
@@ -109,5 +135,5 @@ def test_its_queries_do_not_grow_with_the_list(
     for number in range(8):
         make_user(f"person-{number}", role="viewer")
     browser = client_of(admin)
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(10):
         assert browser.get("/users/").status_code == 200

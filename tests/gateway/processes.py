@@ -77,7 +77,7 @@ class Installation:
 
     @contextmanager
     def beat(self) -> Iterator[subprocess.Popen[bytes]]:
-        options = ["--loglevel", "WARNING", "--scheduler", "celery.beat:Scheduler", "--pidfile="]
+        options = ["--loglevel", "WARNING", "--scheduler", "openclaw_admin.beat:SteadyScheduler", "--pidfile="]
         with self._process([*CELERY, "beat", *options]) as process:
             yield process
 

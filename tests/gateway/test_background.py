@@ -290,7 +290,7 @@ def test_all_of_an_agent_or_an_environment_end_at_once(agent: httpx.Client, envi
 
 def test_the_kill_switch_ends_it(agent: httpx.Client, environment: Any, admin: Any) -> None:
     name = begun(run(agent, "sleep 43.1"))
-    halt_place(environment, scope="agent", name="bot", reason="enough", by=admin, at=timezone.now())
+    halt_place(environment, scope="agent", name="bot", unknown=True, reason="enough", by=admin, at=timezone.now())
     until(lambda: has_ended(name), seconds=30)
     row = BackgroundCommand.objects.get(pk=read_id("proc", name))
     assert (row.outcome, row.error_code) == ("cancelled", "switched_off")

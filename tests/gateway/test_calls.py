@@ -46,6 +46,22 @@ def test_a_plain_call_runs_and_leaves_exactly_two_rows(agent: httpx.Client, sett
     assert kinds(body["id"]) == [("call_intent", "started"), ("call_outcome", "completed")]
 
 
+@pytest.fixture
+def short_disk(settings: Any) -> None:
+    settings.DISK_RESERVE_MB = 2**40
+
+
+def test_where_the_disk_has_only_what_is_kept_for_records_a_refusal_is_recorded(
+    short_disk: None, agent: httpx.Client, settings: Any
+) -> None:
+    body = call(agent, "write", {"path": "a.txt", "content": "hello"}).json()
+
+    assert (body["status"], body["error"]["code"]) == ("denied", "disk_reserve")
+    assert "are kept for records" in body["error"]["message"]
+    assert not (workspace(settings) / "a.txt").exists()
+    assert kinds(body["id"]) == [("denial", "denied")]
+
+
 def test_the_record_names_who_called_and_how_it_was_decided(agent: httpx.Client) -> None:
     body = call(agent, "exec", {"command": "echo hi"}, session="agent:bot:main", context={"sender_id": "7"}).json()
 
@@ -110,7 +126,8 @@ def test_wrong_params_are_all_listed(agent: httpx.Client) -> None:
         ({"wait_ms": 30_001}, ["wait_ms"]),
         ({"wait_ms": True}, ["wait_ms"]),
         ({"idempotency": "x" * 201}, ["idempotency"]),
-        ({"surprise": 1, "tool": None}, ["surprise", "tool"]),
+        ({"surprise": 1, "another": None}, ["another", "surprise"]),
+        ({"tool": None, "agent": 7}, ["agent", "tool"]),
     ],
 )
 def test_mistakes_of_the_request_itself_are_listed(

@@ -1,5 +1,7 @@
 """`db_query` on a real PostgreSQL: what it tells, and every way we could think of to do more than read."""
 
+import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from apps.firewall.tools.discovery.own import look_own
 from apps.firewall.tools.running import ToolOutcome
 from apps.firewall.tools.work import Work
 from apps.gateway.wiring import QUERY_PROGRAM
+from apps.registry.databases import database_places
 from tests.database import APPLICATION, owner_connection
 from tests.firewall.tools.configured.works import code, run, work_in
 
@@ -34,7 +37,9 @@ def work(tmp_path: Path, db: None) -> Work:
 def asking(folder: Path, databases: dict[str, str], **more: Any) -> Work:
     secrets = {f"databases.{name}": dsn for name, dsn in databases.items()}
     named = {name: {"$secret": f"databases.{name}"} for name in databases}
-    return work_in(folder, "own_databases", query_program=QUERY_PROGRAM, databases=named, secrets=secrets, **more)
+    settings = {"databases": named, "secrets": secrets, "allow_networks": ["127.0.0.0/8", "::1/128"], **more}
+    made = work_in(folder, "own_databases", query_program=QUERY_PROGRAM, **settings)
+    return replace(made, database_places=database_places)
 
 
 async def ask(work: Work, query: str, **more: Any) -> ToolOutcome:
@@ -198,3 +203,53 @@ async def test_models_see_the_names_of_databases_and_nothing_else_of_them(tmp_pa
     assert found.definition.parameters["properties"]["database"]["enum"] == ["main"]
     assert found.definition.parameters["required"] == ["query"]
     assert str(APPLICATION["PASSWORD"] or "no password") not in str(found.definition)
+
+
+@pytest.mark.parametrize("networks", [[], ["10.0.0.0/8"]])
+async def test_a_database_that_is_not_public_is_not_connected_to(tmp_path: Path, networks: list[str]) -> None:
+    outcome = await ask(asking(tmp_path, {"main": address(APPLICATION)}, allow_networks=networks), "SELECT 1")
+
+    assert code(outcome) == "address_refused"
+
+
+@pytest.mark.parametrize(
+    "dsn",
+    [
+        "postgresql:///x",
+        "dbname=x",
+        "host=/var/run/postgresql dbname=x",
+        "host=@abstract dbname=x",
+        "service=x",
+        "host==",
+    ],
+)
+async def test_a_database_without_a_host_that_can_be_judged_is_refused(tmp_path: Path, dsn: str) -> None:
+    assert code(await ask(asking(tmp_path, {"main": dsn}), "SELECT 1")) == "url_refused"
+
+
+async def test_an_address_beside_the_host_and_each_of_several_hosts_is_judged(tmp_path: Path) -> None:
+    for dsn in (
+        "host=db.example.com hostaddr=127.0.0.1 dbname=x",
+        "host=127.0.0.1,10.0.0.1 port=1,2 dbname=x",
+        "postgresql://127.0.0.1:1,192.168.1.1:2/x",
+    ):
+        outcome = await ask(asking(tmp_path, {"main": dsn}, allow_networks=[]), "SELECT 1")
+
+        assert code(outcome) == "address_refused", dsn
+
+
+async def test_nothing_that_another_service_says_gets_to_the_agent(tmp_path: Path) -> None:
+    async def speak(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(8)
+        writer.write(b"E\x00\x00\x00\x20SFATAL\x00Msecret-banner of a service\x00\x00secret-banner\r\n")
+        await writer.drain()
+        writer.close()
+
+    listening = await asyncio.start_server(speak, "127.0.0.1", 0)
+    async with listening:
+        port = listening.sockets[0].getsockname()[1]
+        dsn = f"host=127.0.0.1 port={port} user=u password=p dbname=x"
+        outcome = await ask(asking(tmp_path, {"main": dsn}), "SELECT 1")
+
+    assert code(outcome) == "database_unreachable"
+    assert "secret-banner" not in str(outcome)

@@ -62,7 +62,8 @@ def test_what_agents_do_and_people_answer_is_on_record(
     call(bot, "read", {"path": "none.txt"}, context=CONTEXT)
     call(bot, "write", {"path": "a", "content": "b"}, context=CONTEXT)
     always = asked(bot, "uname -s")
-    assert page.post(f"/approvals/{always.shown_id}/resolve/", {"decision": "allow-always"}).status_code == 302
+    answer = {"decision": "allow-always", "confirmed": "yes"}
+    assert page.post(f"/approvals/{always.shown_id}/resolve/", answer).status_code == 302
     assert eventually(Entry.objects.filter(kind="call_outcome", call_id=always.call_id).exists)
     assert call(bot, "exec", {"command": "uname -s"}, context=CONTEXT).json()["status"] == "completed"
     page.post(f"/grants/{Grant.objects.get().shown_id}/revoke/")

@@ -81,21 +81,29 @@ def calls_of(lines: list[str]) -> list[Made]:
 
 
 def record_past(made: list[Made], lines: list[str], environment: Any) -> None:
-    """Put the commands into the ledger as calls of long ago; every third line was denied."""
-    given = {"environment": environment.slug, "tool": "exec", "actor": "token:x"}
-    drafts = [
-        EntryDraft(
-            kind=EntryKind.DENIAL if number % DENIED_EACH == 0 else EntryKind.CALL_INTENT,
-            call_id=new_id(),
-            agent=name,
-            params={"command": lines[number]},
-            decision=EntryDecision(verdict="deny" if number % DENIED_EACH == 0 else "allow"),
-            **given,
-        )
-        for name, number in made
-    ]
+    """Put the commands into the ledger as calls of long ago; a person denied every third line."""
+    given: dict[str, Any] = {"environment": environment.slug, "tool": "exec", "actor": "token:x"}
+    drafts = [draft for name, number in made for draft in _past(name, number, lines[number], given)]
     for start in range(0, len(drafts), 200):
         entries_record(drafts[start : start + 200])
+
+
+def _past(name: str, number: int, line: str, given: dict[str, Any]) -> Iterator[EntryDraft]:
+    """Give what the ledger has of one call: that it was to run, or that it was refused because a person denied it."""
+    call_id, is_denied = new_id(), number % DENIED_EACH == 0
+    if is_denied:
+        yield EntryDraft(
+            kind=EntryKind.APPROVAL_ANSWERED, status="denied", call_id=call_id, agent=name,
+            params={"command": line}, **given,
+        )  # fmt: skip
+    yield EntryDraft(
+        kind=EntryKind.DENIAL if is_denied else EntryKind.CALL_INTENT,
+        call_id=call_id,
+        agent=name,
+        params={"command": line},
+        decision=EntryDecision(verdict="deny" if is_denied else "allow"),
+        **given,
+    )
 
 
 def make(client: httpx.Client, name: str, command: str) -> str:

@@ -25,6 +25,7 @@ from apps.firewall.identifiers import read_id
 from apps.firewall.tools.answer_signing import SignedAnswer, answer_text
 from apps.firewall.tools.signing import Signing
 from apps.gateway.lifecycle import gateway
+from apps.registry.errors import HookInvalidError
 from apps.registry.models import Environment, Hook, HookFailure, HookTally, Plugin
 from apps.registry.services import hook_create, hook_policy_save, hook_save, plugin_save
 from tests.firewall.runtime.hook_runners.packages import installed
@@ -284,7 +285,6 @@ def test_a_webhook_that_says_nothing_against_it_lets_a_call_pass(add: Hooking, a
 
 
 def test_a_webhook_may_not_lead_into_a_private_network(add: Hooking, agent: httpx.Client) -> None:
-    with hook_server() as url:
-        hook = add(**webhook(url + "/", allow_networks=[]))
-        assert echo(agent, "plain")["error"]["code"] == "hook_failed"
-    assert failures(hook) == [("unreachable", "exec")]
+    with hook_server() as url, pytest.raises(HookInvalidError) as refused:
+        add(**webhook(url + "/", allow_networks=[]))
+    assert [(each["path"], each["code"]) for each in refused.value.details] == [("settings.url", "address_refused")]

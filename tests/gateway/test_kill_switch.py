@@ -19,7 +19,8 @@ from tests.gateway.test_sudden_death import server_process
 
 
 def stop(environment: Any, scope: str = "agent", name: str = "bot", **more: Any) -> Halt:
-    return halt_place(environment, scope=scope, name=name, reason="it deletes things", at=timezone.now(), **more)
+    given = {"reason": "it deletes things", "unknown": True, **more}
+    return halt_place(environment, scope=scope, name=name, at=timezone.now(), **given)
 
 
 def refused(client: httpx.Client, **more: Any) -> bool:

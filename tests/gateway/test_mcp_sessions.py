@@ -1,5 +1,6 @@
 """Who may come to the MCP server, with what, and which run it is: sessions, addresses, messages that are none."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -195,3 +196,75 @@ def test_a_token_of_too_many_requests_waits(server: Server, token: Any) -> None:
     with plain(server, token("calls_make", rate_per_minute=1)[1]) as client:
         found = [client.post(f"{PATH}?agent=bot", json=rpc("initialize", GREETING)).status_code for _ in range(12)]
     assert (found[0], found[-1]) == (200, 429)
+
+
+BATCH = [rpc("ping", number=1), rpc("tools/list", number=2)]
+
+
+def test_a_request_that_does_not_say_what_it_accepts_accepts_anything(server: Server, secret: str) -> None:
+    with server.client(secret) as client:
+        del client.headers["Accept"]
+        begun = client.post(f"{PATH}?agent=bot", json=rpc("initialize", GREETING))
+    assert (begun.status_code, begun.headers["content-type"]) == (200, "application/json")
+
+
+def test_the_address_with_a_slash_is_the_same_door(server: Server, secret: str) -> None:
+    with plain(server, secret) as client:
+        begun = client.post(f"{PATH}/?agent=bot", json=rpc("initialize", GREETING))
+    assert begun.status_code == 200 and begun.headers["mcp-session-id"]
+
+
+@pytest.mark.parametrize("version", [{}, {"MCP-Protocol-Version": "2025-03-26"}])
+def test_a_batch_is_answered_in_one_list(server: Server, secret: str, version: dict[str, str]) -> None:
+    with plain(server, secret) as client:
+        headers = {"mcp-session-id": greeted(client), **version}
+        told = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+        found = client.post(PATH, json=[BATCH[0], told, BATCH[1], rpc("initialize", GREETING, 3), 7], headers=headers)
+        quiet = client.post(PATH, json=[told], headers=headers)
+    assert found.status_code == 200
+    ping, listed, greeting, number = found.json()
+    assert (ping["id"], ping["result"], listed["id"]) == (1, {}, 2)
+    assert {each["name"] for each in listed["result"]["tools"]} >= CONTROLS
+    assert (greeting["id"], greeting["error"]["code"], number["error"]["code"]) == (3, -32600, -32600)
+    assert quiet.status_code == 202
+
+
+@pytest.mark.parametrize(
+    ("messages", "version"),
+    [([], "2025-03-26"), (BATCH * 26, "2025-03-26"), (BATCH, "2025-06-18"), (BATCH, "2026-07-28")],
+)
+def test_what_is_no_batch_is_refused_as_the_protocol_says(
+    server: Server, secret: str, messages: Any, version: str
+) -> None:
+    with plain(server, secret) as client:
+        headers = {"mcp-session-id": greeted(client), "MCP-Protocol-Version": version}
+        found = client.post(PATH, json=messages, headers=headers)
+    assert (found.status_code, found.json()["error"]["code"], found.json()["id"]) == (400, -32600, None)
+
+
+def test_a_batch_without_a_session_is_refused_message_by_message(server: Server, secret: str) -> None:
+    with plain(server, secret) as client:
+        found = client.post(f"{PATH}?agent=bot", json=BATCH)
+    assert [each["error"]["data"]["code"] for each in found.json()] == ["session_missing"] * 2
+
+
+def test_arguments_may_be_a_text_that_holds_an_object(server: Server, secret: str) -> None:
+    with plain(server, secret) as client:
+        session = greeted(client)
+        asked = session_call(client, session, "tool_call", '{"id": "invoice_create", "args": {"name": "x"}}').json()
+        given: tuple[Any, ...] = ("{", "[1]", 7, [])
+        wrong = [session_call(client, session, "tool_search", each).json()["error"] for each in given]
+    assert asked["result"]["structuredContent"] == {"given": {"name": "x"}}
+    assert {each["code"] for each in wrong} == {-32602}
+    assert all("`arguments` must be a JSON object" in each["message"] for each in wrong)
+
+
+def test_a_cursor_that_was_never_given_is_an_error(server: Server, secret: str) -> None:
+    with plain(server, secret) as client:
+        headers = {"mcp-session-id": greeted(client)}
+        wrong = client.post(PATH, json=rpc("tools/list", {"cursor": "made-up"}), headers=headers).json()
+        right = client.post(PATH, json=rpc("tools/list"), headers=headers).json()
+    assert wrong["error"]["code"] == -32602 and "cursor" in wrong["error"]["message"]
+    assert "nextCursor" not in right["result"]
+    for each in right["result"]["tools"]:  # every provider takes these
+        assert re.fullmatch("[a-zA-Z0-9_-]{1,64}", each["name"]) and each["inputSchema"]["type"] == "object"

@@ -138,7 +138,14 @@ def test_calls_need_grants_for_what_they_touch_where_the_source_says_so(
     port = httpx.URL(publishing.url).port
     look(environment, "files", "own_files", permissions=True)
     look(environment, "web", "own_http", allow_networks=["127.0.0.0/8"], ports=[port], permissions=True)
-    look(environment, "data", "own_databases", databases={"main": address(APPLICATION)}, permissions=True)
+    look(
+        environment,
+        "data",
+        "own_databases",
+        databases={"main": address(APPLICATION)},
+        permissions=True,
+        allow_networks=["127.0.0.0/8"],
+    )
     look(environment, "shell", "own_shell")
     grants: dict[str, dict[str, list[str]]] = {
         "fs:*": {"path": ["notes/**"]},
@@ -167,6 +174,7 @@ def test_calls_need_grants_for_what_they_touch_where_the_source_says_so(
 
 def test_a_mail_is_shown_and_one_to_a_stranger_is_not_sent(environment: Any, bot: httpx.Client) -> None:
     settings = {"host": "127.0.0.1", "sender": "bot@example.com", "recipients": ["*@example.com"], "dry_run": True}
+    settings["allow_networks"] = ["127.0.0.1/32"]
     look(environment, "mail", "own_email", **settings)
     published(environment, OPEN)
     assert eventually(lambda: offered(bot, "email_send"))
@@ -180,7 +188,10 @@ def test_a_mail_is_shown_and_one_to_a_stranger_is_not_sent(environment: Any, bot
 
 def test_a_database_is_asked_with_the_secret_of_its_source(environment: Any, bot: httpx.Client) -> None:
     source = services.source_create(
-        environment, key="data", kind="own_databases", settings={"databases": {"main": address(APPLICATION)}}
+        environment,
+        key="data",
+        kind="own_databases",
+        settings={"databases": {"main": address(APPLICATION)}, "allow_networks": ["127.0.0.0/8"]},
     )
     services.source_look(source)
     published(environment, OPEN)
@@ -189,7 +200,7 @@ def test_a_database_is_asked_with_the_secret_of_its_source(environment: Any, bot
     answered = call(bot, "db_query", {"query": "SELECT slug FROM registry_environment"}).json()
 
     assert answered["result"]["rows"] == [["production"]]
-    assert source.settings == {"databases": {"main": {"$secret": "databases.main"}}}
+    assert source.settings["databases"] == {"main": {"$secret": "databases.main"}}
 
 
 @pytest.mark.skipif(bool(machine_problem()), reason=machine_problem() or "a browser")

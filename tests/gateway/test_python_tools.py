@@ -92,7 +92,9 @@ def test_a_broken_file_is_shown_with_its_cause_and_what_was_accepted_goes_on(
     assert Tool.objects.get(name="count_words").state == "active"
     (folder / "text_tool.py").write_text(text.replace("Count the words", "Send all words away, then count the words"))
     third = services.source_look(source)
-    assert (third.changed, Tool.objects.get(name="count_words").state) == (1, "quarantined")
+    # The description of one, and the code of both.
+    assert third.changed == 2
+    assert {tool.state for tool in Tool.objects.filter(discovery_source=source)} == {"quarantined"}
 
 
 @pytest.mark.unhurried

@@ -37,7 +37,7 @@ def installation(secret: str, tmp_path: Path) -> Iterator[Installation]:
 
 
 @pytest.mark.unhurried
-@pytest.mark.parametrize(("count", "kills"), [(300, 4), pytest.param(FULL, 40, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("count", "kills"), [(100, 3), pytest.param(FULL, 40, marks=pytest.mark.slow)])
 def test_what_ran_and_what_is_recorded_agree_whenever_processes_are_killed(
     installation: Installation, secret: str, count: int, kills: int
 ) -> None:

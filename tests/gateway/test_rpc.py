@@ -15,6 +15,7 @@ from websockets.sync.client import ClientConnection, connect
 
 from apps.accounts.models import ApiToken
 from apps.approvals import asking
+from apps.approvals.errors import CallerEndedError
 from apps.approvals.models import Approval
 from apps.approvals.services import approval_resolve
 from apps.audit.models import Entry
@@ -80,6 +81,18 @@ def ways(request: pytest.FixtureRequest, server: Server, token: Token, operator:
     else:
         with open_socket(server, secrets[0]) as first, open_socket(server, secrets[1]) as second:
             yield over_socket(first), over_socket(second)
+
+
+def test_the_id_that_a_token_is_told_is_one_that_it_can_answer_by(ways: Any) -> None:
+    asks, answers = ways
+    asked = asks("exec.approval.request", {**ASK, "id": "job-1", "twoPhase": True})
+    (listed,) = answers("exec.approval.list", {})["approvals"]
+
+    assert (asked["id"], listed["id"]) == ("job-1", asked["approvalId"])
+    assert answers("exec.approval.get", {"id": listed["id"]})["id"] == listed["id"]
+    resolved = answers("exec.approval.resolve", {"id": listed["id"], "decision": "allow-once"})
+    assert (resolved["ok"], resolved["id"]) == (True, listed["id"])
+    assert asks("exec.approval.waitDecision", {"id": "job-1"})["decision"] == "allow-once"
 
 
 def test_a_program_asks_somebody_answers_and_it_is_told_who_and_when(ways: Any) -> None:
@@ -356,7 +369,7 @@ async def _forgotten() -> bool:
 
 def test_nobody_is_asked_about_what_is_stopped(ways: Any, environment: Any) -> None:
     asks, _ = ways
-    halt_place(environment, scope="agent", name="bot", reason="it deletes things", at=timezone.now())
+    halt_place(environment, scope="agent", name="bot", unknown=True, reason="it deletes things", at=timezone.now())
     assert eventually(lambda: all(each.has_heard for each in processes(at=timezone.now())))
 
     refused = asks("exec.approval.request", {**ASK, "twoPhase": True})
@@ -376,5 +389,6 @@ def test_who_waits_on_a_socket_hears_nothing_once_its_token_is_revoked(
         params = {"id": accepted["id"]}
         socket.send(json.dumps({"type": "req", "id": "2", "method": "exec.approval.waitDecision", "params": params}))
         token_revoke(row, by=admin, at=timezone.now())
-        approval_resolve(Approval.objects.get(), decision="allow-once", by=operator, at=timezone.now())
+        with pytest.raises(CallerEndedError):
+            approval_resolve(Approval.objects.get(), decision="allow-once", by=operator, at=timezone.now())
         assert reply(socket)["error"]["code"] == "token_invalid"

@@ -53,6 +53,7 @@ def test_a_loop_goes_on_where_the_killed_process_left_it(
     assert [at for at, each in enumerate(answers) if code_of(each) == "loop_detected"] == [refused_at]
 
 
+@pytest.mark.slow
 def test_two_processes_that_take_calls_in_turn_share_one_history(secret_in: Callable[[str], str]) -> None:
     headers = {"Authorization": f"Bearer {secret_in('2026.9')}"}
     with ExitStack() as stack:

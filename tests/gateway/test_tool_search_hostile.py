@@ -140,7 +140,6 @@ def test_a_key_stands_for_one_call_of_one_run(agent: httpx.Client) -> None:
         {"query": "x" * 513},
         {"query": WORDS, "limit": 0},
         {"query": WORDS, "limit": True},
-        {"query": WORDS, "plugin": "vault"},
         {"queries": "vault"},
         {"queries": []},
         {"queries": [WORDS]},
@@ -169,6 +168,19 @@ def test_a_batch_that_cannot_be_read_searches_nothing_and_is_on_record(
     assert not RunSearch.objects.exists()
 
 
+def test_a_member_that_a_search_does_not_have_is_refused_at_both_doors(agent: httpx.Client, live: Live) -> None:
+    live(search={"mode": "tools"})
+    run, asked = Run(agent), {"query": WORDS, "plugin": "vault"}
+
+    refused = run.tools("search", asked)
+    (read,) = run.model_reads(("tool_search", asked))
+
+    assert (refused.status_code, code_of(refused)) == (422, "invalid_request")
+    assert read["error"] == "parameter_validation_failed"
+    assert layers("tool_search") == ["parameters"]  # the model's call; the path's request never was one
+    assert not RunSearch.objects.exists()
+
+
 SELECTORS: dict[str, Any] = {
     "nothing": {},
     "arguments alone": {"args": ARGUMENTS},
@@ -189,9 +201,12 @@ def test_a_call_that_cannot_be_read_calls_nothing(agent: httpx.Client, how: str)
     refused = run.tools("call", SELECTORS[how])
     (read,) = run.model_reads(("tool_call", SELECTORS[how]))
 
-    assert (refused.status_code, code_of(refused)) == (422, "parameter_validation_failed")
+    # The path takes no member that it does not know, and no call comes of that; a model's call is on record.
+    is_known = SELECTORS[how].keys() <= {"id", "args"}
+    code, recorded = ("parameter_validation_failed", 2) if is_known else ("invalid_request", 1)
+    assert (refused.status_code, code_of(refused)) == (422, code)
     assert read["error"] == "parameter_validation_failed"
-    assert layers("tool_call") == ["parameters"] * 2
+    assert layers("tool_call") == ["parameters"] * recorded
     assert not Entry.objects.filter(kind="call_intent").exists()
 
 

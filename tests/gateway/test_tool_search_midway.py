@@ -215,7 +215,7 @@ def test_what_is_stopped_is_refused_through_search_as_by_itself(
     agent: httpx.Client, server: Server, environment: Environment, scope: str, name: str, stops_search: bool
 ) -> None:
     run = Run(agent)
-    halt_place(environment, scope=scope, name=name, reason="it takes gold", at=timezone.now())
+    halt_place(environment, scope=scope, name=name, unknown=True, reason="it takes gold", at=timezone.now())
     assert eventually(heard)
 
     searched, called, direct = run.search(WORDS), run.call(VAULT), run.direct(VAULT)
@@ -392,7 +392,7 @@ def test_what_ends_in_the_middle_of_code_refuses_its_next_call(
     elif what == "the session ended":
         session_end(Session.objects.get(), by=admin, at=timezone.now())
     else:
-        halt_place(environment, scope="tool", name=VAULT, reason="it takes gold", at=timezone.now())
+        halt_place(environment, scope="tool", name=VAULT, unknown=True, reason="it takes gold", at=timezone.now())
         assert eventually(heard)
 
     *_, called = let_go(run, outer, inner)["result"]["value"]
@@ -436,16 +436,35 @@ def test_a_call_whose_code_is_out_of_time_ends_with_it(agent: httpx.Client, live
     ]
 
 
+@needs_node
+def test_code_that_is_out_of_time_names_the_approval_that_it_waited_for(agent: httpx.Client, live: Live) -> None:
+    for timeout_ms in (2_000, 15_000, 60_000):  # the first in which the code comes to its call
+        live(search={"mode": "code", "codeTimeoutMs": timeout_ms}, exec_approvals=SLEEP)
+        asks = "return await openclaw.tools.call('exec', {command: 'touch made'})"
+        outer = Run(agent).code(asks, wait_ms=0).json()["id"]
+        ended = agent.get(f"/api/v1/calls/{outer}?wait=30000")
+        while ended.status_code == 202:
+            ended = agent.get(f"/api/v1/calls/{outer}?wait=30000")
+        if Approval.objects.exists():
+            break
+
+    approval = Approval.objects.get()
+    assert approval.shown_id in ended.json()["error"]["message"]
+    (waited,) = ended.json()["result"]["unansweredApprovals"]
+    assert waited == {"tool": "exec", "call": approval.shown_call_id, "approval": approval.shown_id}
+    assert eventually(lambda: not Approval.objects.get().is_pending)
+
+
 def cancels(agent: httpx.Client, environment: Environment, outer: str) -> None:
     assert agent.delete(f"/api/v1/calls/{outer}").json()["status"] == "cancelled"
 
 
 def stops_the_agent(agent: httpx.Client, environment: Environment, outer: str) -> None:
-    halt_place(environment, scope="agent", name="bot", reason="it takes gold", at=timezone.now())
+    halt_place(environment, scope="agent", name="bot", unknown=True, reason="it takes gold", at=timezone.now())
 
 
 def stops_the_tool(agent: httpx.Client, environment: Environment, outer: str) -> None:
-    halt_place(environment, scope="tool", name="exec", reason="it takes gold", at=timezone.now())
+    halt_place(environment, scope="tool", name="exec", unknown=True, reason="it takes gold", at=timezone.now())
 
 
 ENDS: dict[str, tuple[Any, list[tuple[str, str, Any]]]] = {

@@ -212,6 +212,24 @@ def test_a_name_of_ones_own_tells_turns_apart_whose_ids_repeat(agent: httpx.Clie
     assert first["calls"][0]["id"] != second["calls"][0]["id"] == by_header["calls"][0]["id"]
 
 
+@pytest.mark.parametrize("reply_id", ["", " ", None], ids=["empty", "blank", "absent"])
+@every_form
+def test_a_reply_without_an_id_is_a_new_turn_though_its_calls_are_counted_from_0(
+    agent: httpx.Client, settings: Any, form: str, reply_id: str | None
+) -> None:
+    body = body_of([WRITE], form=form, name="0")
+    named = "responseId" if form == "gemini" else "id"
+    body["response"].pop(named)
+    body["response"] |= {} if reply_id is None else {named: reply_id}
+
+    first = agent.post(URL, json=body).json()
+    (workspace(settings) / "a.txt").unlink()
+    second = agent.post(URL, json=body).json()
+
+    assert first["calls"][0]["id"] != second["calls"][0]["id"]
+    assert (workspace(settings) / "a.txt").read_text() == "hello", "the second turn ran nothing"
+
+
 def test_a_reply_without_any_id_can_still_be_gone_on_with(agent: httpx.Client, operator: Any) -> None:
     call = {"functionCall": {"name": "exec", "args": TOUCH}}
     reply = {"candidates": [{"content": {"role": "model", "parts": [call]}}]}

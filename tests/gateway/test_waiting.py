@@ -171,9 +171,10 @@ def test_always_is_offered_for_a_plain_command_and_the_next_one_runs_unasked(
     agent.get(f"/api/v1/calls/{body['id']}?wait=10000")
 
     again = call(agent, "exec", TOUCH).json()
+    spelt = agent.post("/api/v1/calls", json={"agent": " BOT ", "tool": "Bash", "params": TOUCH}).json()
     other = asked(agent, {"command": "touch other"})
 
-    assert again["status"] == "completed"
+    assert (again["status"], spelt["status"]) == ("completed", "completed")
     assert other["status"] == "awaiting_approval"
 
 

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +43,8 @@ def installation(secret: str, tmp_path: Path) -> Iterator[Installation]:
 
 
 def make(installation: Installation, secret: str, number: int) -> str:
-    """Make a call that leaves one line in a file of its own each time it runs."""
-    command = f"sh -c 'echo ran >> n{number}; sleep 0.1'"
+    """Make a call that leaves one line in a file of its own each time it runs, and goes on while they are held."""
+    command = f"sh -c 'echo ran >> n{number}; sleep 0.1; while test -e held; do sleep 0.1; done'"
     order = {"agent": "bot", "tool": "exec", "params": {"command": command}, "mode": "async"}
     answer = httpx.post(
         f"{installation.url}/api/v1/calls", json=order, headers={"Authorization": f"Bearer {secret}"}, timeout=60
@@ -60,9 +60,24 @@ def make_many(installation: Installation, secret: str, count: int) -> list[str]:
 
 def runs(count: int) -> list[int]:
     """Tell how often each call ran, by what it left."""
-    folder = Path(django_settings.VAR_DIR) / "workspaces" / "production" / "bot"
-    found = [folder / f"n{number}" for number in range(count)]
+    found = [folder() / f"n{number}" for number in range(count)]
     return [len(each.read_text().split()) if each.exists() else 0 for each in found]
+
+
+def folder() -> Path:
+    return Path(django_settings.VAR_DIR) / "workspaces" / "production" / "bot"
+
+
+@contextmanager
+def in_the_middle(ids: list[str]) -> Iterator[None]:
+    """Come when some calls have ended and others run, and have these run on until the block ends."""
+    until(lambda: some_ended(ids, 0.1), what="the first outcomes")
+    (folder() / "held").touch()
+    try:
+        until(lambda: sum(runs(len(ids))) > sum(outcomes(ids)[each] for each in ENDED), what="a call that runs")
+        yield
+    finally:
+        (folder() / "held").unlink()
 
 
 def outcomes(ids: list[str]) -> Counter[str]:
@@ -98,8 +113,8 @@ def test_a_killed_worker_leaves_unknown_and_repeats_nothing(
     with installation.redis(), installation.beat():
         with installation.worker() as worker:
             ids = make_many(installation, secret, count)
-            until(lambda: some_ended(ids, 0.1), what="the first outcomes")
-            end(worker)
+            with in_the_middle(ids):
+                end(worker)
         assert not some_ended(ids, 1.0)
         with installation.worker():
             until(lambda: some_ended(ids, 1.0), seconds=180, what="an outcome of every call")
@@ -115,9 +130,9 @@ def test_a_killed_child_of_a_worker_is_replaced_and_its_calls_are_unknown(
 ) -> None:
     with installation.redis(), installation.beat(), installation.worker(concurrency=1) as worker:
         ids = make_many(installation, secret, 20)
-        until(lambda: some_ended(ids, 0.1), what="the first outcomes")
-        (child,) = children(worker.pid)
-        os.kill(child, signal.SIGKILL)
+        with in_the_middle(ids):
+            (child,) = children(worker.pid)
+            os.kill(child, signal.SIGKILL)
         until(lambda: some_ended(ids, 1.0), seconds=180, what="an outcome of every call")
 
     assert check(ids, 20)["unknown"] >= 1

@@ -27,7 +27,7 @@ def environment(db: None) -> Environment:
 
 
 def placed(environment: Environment, scope: str = "agent", name: str = "ops-runner", **more: Any) -> Halt:
-    given = {"reason": "it deletes things", "at": NOON, **more}
+    given = {"reason": "it deletes things", "at": NOON, "unknown": True, **more}
     return halt_place(environment, scope=scope, name=name, **given)
 
 

@@ -138,14 +138,16 @@ def test_a_stop_takes_its_place_and_a_pause_has_no_half_way_back(
     assert halt is not None
     with pytest.raises(HaltInvalidError):
         halt_ask(halt, by=operator, at=NOON + 11 * SECOND)
-    stop = halt_place(three, scope="agent", name="ops-runner", reason="enough", by=operator, at=NOON + 12 * SECOND)
+    stop = halt_place(
+        three, scope="agent", name="ops-runner", reason="enough", unknown=True, by=operator, at=NOON + 12 * SECOND
+    )
     assert list(halts_holding(three)) == [stop]
     assert pause(three, after_s=13) is None
 
 
 def test_a_stopped_agent_is_not_paused_as_well(three: Environment, deny: Callable[..., None], operator: Any) -> None:
     deny(3)
-    halt_place(three, scope="agent", name="ops-runner", reason="enough", by=operator, at=NOON)
+    halt_place(three, scope="agent", name="ops-runner", unknown=True, reason="enough", by=operator, at=NOON)
     assert pause(three) is None
 
 

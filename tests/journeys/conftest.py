@@ -18,7 +18,7 @@ import httpx
 import psycopg
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from bench._installation import drop_database
 from tests.ports import free_port
@@ -175,6 +175,22 @@ def sign_in(browser: Browser, installation: Installation) -> Iterator[Any]:
     for visitor in visitors:
         visitor.page.context.close()
     assert problems == []
+
+
+def pick(page: Page, label: str, value: str) -> None:
+    """Pick what the server answers at once, on a page whose programs run: nobody hears what is picked before."""
+    choice = page.get_by_label(label, exact=True)
+    choice.wait_for()
+    page.wait_for_load_state()
+    path = urlsplit(page.url).path
+    with page.expect_response(lambda response: urlsplit(response.url).path.startswith(path)):
+        choice.select_option(value)
+
+
+def save_to_draft(page: Page, form: Page | Locator | None = None) -> None:
+    """Save a form and wait until it is: what is looked at before has another draft."""
+    with page.expect_response(lambda response: response.request.method == "POST"):
+        (form or page).get_by_role("button", name="Save to draft").click()
 
 
 def agent_calls(installation: Installation, secret: str, agent: str, command: str) -> tuple[int, Any]:

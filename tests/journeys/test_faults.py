@@ -9,7 +9,7 @@ import httpx
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.journeys.conftest import Installation, Visitor
+from tests.journeys.conftest import Installation, Visitor, pick
 
 pytestmark = pytest.mark.journey
 
@@ -69,8 +69,7 @@ class Search:
 
     def pick(self, label: str, value: str) -> None:
         self.clicks += 1
-        with self.page.expect_response(lambda response: "/explorer/" in response.url):
-            self.page.get_by_label(label, exact=True).select_option(value)
+        pick(self.page, label, value)
 
     def agent(self, name: str) -> None:
         self.menu("Agents")

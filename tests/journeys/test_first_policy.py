@@ -5,9 +5,9 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
-from tests.journeys.conftest import ROOT, Installation, Visitor
+from tests.journeys.conftest import ROOT, Installation, Visitor, pick, save_to_draft
 
 pytestmark = pytest.mark.journey
 
@@ -84,6 +84,7 @@ def _guards(admin: Visitor) -> None:
     page = admin.open("/guardrails/")
     page.get_by_role("link", name="Add guardrail").click()
     page.get_by_label("Name", exact=True).fill(RULE)
+    page.wait_for_load_state()
     for field, name in (("Agents", "main"), ("Agents", AGENT), ("Tools", TOOL)):
         box = page.get_by_role("combobox", name=re.compile(f"^{field}"))
         box.fill(name)
@@ -94,15 +95,10 @@ def _guards(admin: Visitor) -> None:
     expect(page.locator("#guardrails")).to_contain_text(RULE)
 
 
-def _pick(page: Page, label: str, value: str) -> None:
-    with page.expect_response(lambda response: "/explorer/" in response.url):
-        page.get_by_label(label, exact=True).select_option(value)
-
-
 def _finds_why_it_is_missing(admin: Visitor) -> None:
     page = admin.open("/explorer/")
     for label, value in (("Agent", AGENT), ("Channel", "telegram"), ("Group", GROUP), ("Sender", f"id:{OWNER}")):
-        _pick(page, label, value)
+        pick(page, label, value)
     page.locator("#verdicts").get_by_role("link", name=TOOL, exact=True).click()
     expect(page.locator("#trace .trace > li.hit")).to_contain_text("minimal")
     admin.check_access()
@@ -132,17 +128,16 @@ def _sees_who_else_would_have_it(admin: Visitor) -> None:
 
 def _cannot_publish(admin: Visitor) -> None:
     page = admin.page
-    page.get_by_label("Message").fill("Commands for everybody")
-    page.get_by_role("button", name="Publish v2").click()
-    expect(page.locator("#publish-form").get_by_role("alert")).to_contain_text(RULE)
-    expect(page.get_by_label("Message")).to_have_value("Commands for everybody")
+    expect(page.get_by_role("button", name="Publish v2")).to_be_disabled()
+    expect(page.locator("#publish-do")).to_contain_text("Guardrails that fail must be mended or accepted first.")
+    expect(page.locator("#guardrail-review")).to_contain_text(RULE)
 
 
 def _has_a_person_asked(admin: Visitor) -> None:
     page = admin.open(f"/agents/{AGENT}/exec/")
     settings = page.get_by_role("region", name=re.compile("^Settings"))
     settings.get_by_label("Mode").select_option("ask")
-    settings.get_by_role("button", name="Save to draft").click()
+    save_to_draft(page, settings)
     expect(page.locator("main")).to_contain_text("on-miss")
     page = admin.open("/publish/")
     expect(page.locator("#guardrail-review")).to_contain_text("nothing in the way")
@@ -154,7 +149,7 @@ def _replays(admin: Visitor) -> None:
     page.locator("#replay").get_by_role("button", name="Replay").click()
     expect(page.locator("#replay")).to_contain_text("2 real calls against the draft")
     expect(page.locator("#replay")).to_contain_text("1 would have been allowed")
-    expect(page.locator("#publish-form")).to_contain_text("Replay finished")
+    expect(page.locator("#publish-form")).to_contain_text("Replay: past calls would now run")
     admin.check_access()
 
 

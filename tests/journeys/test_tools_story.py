@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.journeys.conftest import DEMO, ROOT, Installation, Visitor
+from tests.journeys.conftest import DEMO, ROOT, Installation, Visitor, save_to_draft
 
 pytestmark = pytest.mark.journey
 
@@ -80,7 +80,7 @@ def _allows_it(admin: Visitor) -> None:
     page = admin.open("/agents/main/")
     page.get_by_role("combobox", name="Also allow").fill(TOOL)
     page.get_by_role("combobox", name="Also allow").press("Enter")
-    page.get_by_role("button", name="Save to draft").click()
+    save_to_draft(page)
     expect(page.get_by_text("unpublished change").first).to_be_visible()
     page = admin.open("/publish/")
     page.get_by_label("Message").fill("Notes for main")

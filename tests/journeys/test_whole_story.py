@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from apps.firewall.identifiers import read_id
-from tests.journeys.conftest import DEMO, Installation, Visitor, agent_calls, queue_of
+from tests.journeys.conftest import DEMO, Installation, Visitor, agent_calls, queue_of, save_to_draft
 
 pytestmark = pytest.mark.journey
 
@@ -95,7 +94,7 @@ def _denies_exec(admin: Visitor, agent: str) -> None:
     expect(available).not_to_have_text(before)
     expect(funnel).to_contain_text(f"agents.{agent}.tools.deny")
     admin.check_access()
-    page.get_by_role("button", name="Save to draft").click()
+    save_to_draft(page)
     expect(page.get_by_text("unpublished change").first).to_be_visible()
 
 
@@ -128,7 +127,7 @@ def _finds_and_exports(auditor: Visitor, call_id: str) -> None:
     with page.expect_download(timeout=20_000) as loaded:
         page.get_by_role("link", name="Get").first.click(timeout=15_000)
     rows = [json.loads(line) for line in Path(loaded.value.path()).read_text().splitlines()]
-    kinds = [row["kind"] for row in rows if row["call_id"] == str(read_id("call", call_id))]
+    kinds = [row["kind"] for row in rows if row["call_id"] == call_id]
     late = "approval_refused"  # the second operator's answer, which came too late
     assert [kind for kind in kinds if kind != late] == [
         "approval_asked",

@@ -87,6 +87,27 @@ def test_a_clock_that_went_back_lets_nobody_through_twice(environment: Environme
     assert not take(environment, AT)
 
 
+@pytest.mark.parametrize("ahead_s", [3600, 86400])
+def test_a_clock_that_is_set_back_far_neither_stops_a_rate_nor_lets_more_through(
+    environment: Environment, ahead_s: int
+) -> None:
+    for _ in range(3):
+        assert take(environment, seconds(ahead_s))
+
+    assert not take(environment, AT), "the calls before the step count"
+    assert shares_look(environment, (SHARE,), at=AT) is not None
+    assert [take(environment, seconds(60 + n)) for n in range(61)].count(True) <= 3
+    assert take(environment, seconds(200))
+    held = RateCounter.objects.get(key=counter_key(environment, SHARE))
+    assert held.minute == int(seconds(180).timestamp() // 60)
+
+
+def test_a_rate_that_is_not_used_up_goes_on_after_the_clock_was_set_back(environment: Environment) -> None:
+    assert take(environment, seconds(3600))
+
+    assert [take(environment, seconds(n)) for n in range(4)] == [True, True, False, False]
+
+
 @pytest.mark.django_db(transaction=True)
 def test_processes_that_count_at_once_count_together(environment: Environment) -> None:
     def one(_: int) -> bool:

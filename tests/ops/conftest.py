@@ -64,7 +64,7 @@ class Serve:
             time.sleep(0.05)
         raise AssertionError(f"`{text}` was not said:\n{self.said}")
 
-    def end(self, number: int = signal.SIGINT, *, timeout_s: float = 30) -> int:
+    def end(self, number: int = signal.SIGINT, *, timeout_s: float = 120) -> int:
         """Send a signal to the server alone and return its exit code."""
         if self.process.poll() is None:
             self.process.send_signal(number)

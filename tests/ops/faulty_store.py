@@ -227,19 +227,26 @@ class FaultyStore:
             cursor = connection.execute(statement)
             return cursor.fetchall() if cursor.description else []
 
+    @property
+    def workspace(self) -> Path:
+        """The folder in which the tools work."""
+        return self.folder / "var" / "workspaces" / "production" / "bot"
+
     def ran(self) -> Counter[int]:
         """Read the account that the tools keep."""
-        path = self.folder / "var" / "workspaces" / "production" / "bot" / "ran"
+        path = self.workspace / "ran"
         return Counter(int(line[1:]) for line in path.read_text().split()) if path.exists() else Counter()
 
     def recorded(self) -> dict[int, list[str]]:
-        """Read the ledger's account: the kinds of entries by number."""
+        """Read the ledger's account: the kinds of entries by number; calls of other commands are left out."""
         rows = self.sql(ENTRIES)
         number = re.compile(r"echo n([0-9]+) ")
         numbers = {call: int(found[1]) for command, call, _ in rows if (found := number.search(str(command or "")))}
         kinds: dict[int, list[str]] = {}
+        others = {call for command, call, _ in rows if command is not None} - numbers.keys()
         for _, call, kind in rows:
-            kinds.setdefault(numbers[call], []).append(str(kind))
+            if call not in others:
+                kinds.setdefault(numbers[call], []).append(str(kind))
         return kinds
 
     def problems(self) -> list[str]:

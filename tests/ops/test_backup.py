@@ -215,6 +215,7 @@ def test_what_was_not_signed_so_is_refused_before_anything_is_touched(installati
     assert installation.tables(database) == 0
 
 
+@pytest.mark.slow
 def test_a_killed_restore_is_served_by_nobody_and_the_next_begins_anew(
     installation: Installation, backup: Path
 ) -> None:
@@ -239,6 +240,7 @@ def test_a_killed_restore_is_served_by_nobody_and_the_next_begins_anew(
     assert installation.run("manage.py", "prepare_database", database=database)[0] == 0
 
 
+@pytest.mark.slow
 def test_a_ledger_that_was_changed_is_not_restored(installation: Installation) -> None:
     code, said = installation.run("manage.py", "backup", str(installation.home / "good"))
     assert code == 0, said

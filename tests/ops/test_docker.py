@@ -86,6 +86,28 @@ def test_the_example_names_exactly_the_variables_that_compose_reads() -> None:
     assert len(listed) == len(set(listed))
 
 
+def test_every_process_has_every_key_of_the_settings_and_no_unknown_variable() -> None:
+    table = re.findall(r"^\| `([A-Z_]+)`( \*)? \|", (ROOT / "README.md").read_text(), flags=re.MULTILINE)
+    keys = {name for name, is_secret in table if is_secret and name.endswith("_KEY")}
+    assert len(keys) == 4
+    for name in OURS:
+        given = set(SERVICES[name]["environment"])
+        assert keys <= given, name
+        assert given <= {each for each, _ in table}, name
+    operations = (ROOT / "docs" / "operations.md").read_text()
+    assert {key for key in keys if f"`{key}`" not in operations} == set()
+
+
+def test_the_keys_of_the_table_are_those_that_the_settings_read() -> None:
+    read = set(re.findall(r'env\.secret\("(\w+_KEY)"\)', (ROOT / "openclaw_admin" / "settings.py").read_text()))
+    table = set(re.findall(r"^\| `([A-Z_]+_KEY)` \* \|", (ROOT / "README.md").read_text(), flags=re.MULTILINE))
+    assert read == table
+
+
+def test_the_image_holds_the_plugin_of_gateways() -> None:
+    assert ["COPY", "openclaw-plugin", "openclaw-plugin"] in instructions()
+
+
 def test_the_owner_is_known_to_the_migration_only() -> None:
     knowing = {name for name in OURS if "DATABASE_OWNER_URL" in SERVICES[name]["environment"]}
     assert knowing == {"migrate"}

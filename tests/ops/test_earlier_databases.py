@@ -92,6 +92,7 @@ def migrated(home: Path, addresses: Addresses) -> Installation:  # noqa: F811
     return installation
 
 
+@pytest.mark.slow
 def test_it_is_migrated_with_its_tools_and_goes_on(migrated: Installation) -> None:
     tools = {
         each["name"]: each

@@ -106,6 +106,18 @@ def test_it_checks_its_pages_listens_on_the_loopback_and_hides_its_passwords(hom
     assert len({path.read_text() for path in passwords}) == 3
 
 
+def test_what_the_server_logs_is_for_its_owner_alone(home: Path) -> None:
+    home.mkdir(exist_ok=True)
+    (home / "postgresql.log").write_text("of an earlier version, which everybody could read\n")
+    with running(home, "") as (server, _):
+        log = server.log_path
+        assert "ready to accept connections" in log.read_text()
+    assert log.parent.stat().st_mode & 0o777 == 0o700
+    assert [path.name for path in home.glob("postgresql*")] == []
+    assert "of an earlier version" in "".join(path.read_text() for path in log.parent.iterdir())
+    assert {path.stat().st_mode & 0o777 for path in log.parent.iterdir()} == {0o600}
+
+
 def test_a_second_start_says_who_serves_the_folder(home: Path) -> None:
     with running(home, "") as (server, _):
         server.describe("http://127.0.0.1:8000")

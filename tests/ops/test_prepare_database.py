@@ -65,6 +65,10 @@ def prepared() -> Iterator[Prepared]:
 
 
 def prepare(home: Path, url: str, owner_url: str) -> "subprocess.Popen[str]":
+    return run(home, url, owner_url, "manage.py", "prepare_database")
+
+
+def run(home: Path, url: str, owner_url: str, *command: str) -> "subprocess.Popen[str]":
     environment = {
         "PATH": os.environ["PATH"],
         "DATABASE_URL": url,
@@ -72,7 +76,7 @@ def prepare(home: Path, url: str, owner_url: str) -> "subprocess.Popen[str]":
         "OPENCLAW_ADMIN_VAR": str(home / "var"),
     }
     return subprocess.Popen(
-        [sys.executable, "manage.py", "prepare_database"],
+        [sys.executable, *command],
         cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
 
@@ -120,6 +124,36 @@ def test_with_one_role_it_says_that_triggers_guard_the_ledger(prepared: Prepared
     said = process.communicate(timeout=900)[0]
     assert process.returncode == 0, said
     assert "one database role only: triggers guard the audit ledger" in said
+
+
+NEWER = "INSERT INTO django_migrations (app, name, applied) VALUES (%s, '9999_of_tomorrow', now())"
+
+
+@pytest.mark.parametrize("app", ["policies", pytest.param("an_app_of_tomorrow", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["manage.py", "prepare_database"],
+        ["manage.py", "serve", "--no-prepare", "--no-background", "--port", "0"],
+        ["-m", "celery", "--app", "openclaw_admin", "worker", "--pool", "solo"],
+        ["-m", "celery", "--app", "openclaw_admin", "beat"],
+    ],
+    ids=["prepare_database", "serve", "worker", "beat"],
+)
+def test_a_database_of_a_newer_version_is_refused_in_one_sentence(
+    prepared: Prepared, command: list[str], app: str
+) -> None:
+    with psycopg.connect(prepared.addresses.owner_url, autocommit=True) as connection:
+        connection.execute(NEWER, [app])
+        try:
+            process = run(prepared.home, prepared.addresses.url, prepared.addresses.owner_url, *command)
+            said = process.communicate(timeout=300)[0]
+        finally:
+            connection.execute("DELETE FROM django_migrations WHERE name LIKE '9999%'")
+    sentences = [line for line in said.splitlines() if "a newer version of OpenClaw Admin than" in line]
+    assert (process.returncode, len(sentences)) == (1, 1), said
+    assert f"{app}.9999_of_tomorrow unknown here" in sentences[0]
+    assert "Traceback" not in said
 
 
 def test_an_unreachable_database_is_one_sentence(home: Path) -> None:

@@ -13,7 +13,7 @@ from django.db import connections
 from openclaw_admin.embedded.binaries import choose_binaries
 from openclaw_admin.embedded.children import lowered_account
 from openclaw_admin.embedded.postgres import Addresses
-from openclaw_admin.schema import schema_load
+from openclaw_admin.schema import schema_is_current, schema_load
 from tests.ops.conftest import ROOT
 from tests.ops.test_prepare_database import addresses  # noqa: F401 - a fixture
 
@@ -55,6 +55,11 @@ def applied(url: str) -> set[tuple[str, str]]:
         return set(connection.execute("SELECT app, name FROM django_migrations").fetchall())
 
 
+def test_the_file_was_made_from_the_migrations_as_they_are() -> None:
+    assert schema_is_current(), "run `make schema`"
+
+
+@pytest.mark.slow
 def test_the_file_gives_what_the_migrations_give(home: Path, addresses: Addresses) -> None:  # noqa: F811
     by_file, by_step = new_database(addresses, "by_file"), new_database(addresses, "by_step")
     assert "Applying" not in manage(home, by_file, "migrate")

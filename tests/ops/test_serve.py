@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import psycopg
+import pytest
 from django.urls import reverse
 
 from tests.ops.conftest import READY, ROOT, Serve, processes_of, refused
@@ -60,6 +61,7 @@ def test_it_serves_pages_and_ctrl_c_ends_every_process(serve: Callable[..., Serv
     assert "Traceback" not in server.said
 
 
+@pytest.mark.slow
 def test_sigterm_ends_every_process_too(serve: Callable[..., Serve], lived_in: Path) -> None:
     server = serve("--port", str(free_port()))
     server.wait_for(READY)
@@ -102,6 +104,7 @@ def test_a_second_start_of_the_same_folder_says_which_one_runs(serve: Callable[.
     assert f"already runs here on http://127.0.0.1:{port}: process {first.process.pid}" in sentence
 
 
+@pytest.mark.slow
 def test_an_export_that_an_earlier_process_left_is_finished_after_the_start(
     serve: Callable[..., Serve], lived_in: Path
 ) -> None:

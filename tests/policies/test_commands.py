@@ -11,8 +11,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from apps.policies.selectors import live_publication
-from apps.policies.services import publish_rule_save
+from apps.policies.selectors import agents, draft_snapshot, live_publication
+from apps.policies.services import publish_rule_save, record_update
 from apps.registry.services import environment_create
 
 SAMPLE = Path(__file__).parent.parent / "samples" / "openclaw.full.json5"
@@ -38,6 +38,33 @@ def test_import_export_lint_and_publish_go_together(environment: Any, tmp_path: 
     assert run("policy", "publish", "-m", "from the command line")[0].startswith("published v1")
     live = live_publication(environment)
     assert live is not None and live.actor == "system"
+
+
+def test_what_is_live_already_is_published_again_by_force_only(environment: Any) -> None:
+    run("policy", "import", str(SAMPLE))
+    assert run("policy", "publish", "-m", "first")[0].splitlines()[1:] == ["heard by 0 of 0 processes that run calls"]
+    live = live_publication(environment)
+    assert live is not None
+    err = io.StringIO()
+    with pytest.raises(CommandError, match="nothing changed"):
+        call_command("policy", "publish", "-m", "again", stderr=err)
+    assert "[nothing_changed]" in err.getvalue()
+    at = (timezone.now() + timedelta(days=1)).isoformat()
+    with pytest.raises(CommandError, match="nothing changed"):
+        call_command("policy", "publish", "-m", "later", "--at", at, stderr=err)
+    assert live_publication(environment) == live
+    assert run("policy", "publish", "-m", "again", "--force")[0].startswith("published v2")
+
+
+def test_a_draft_that_moved_since_it_was_reviewed_is_not_published(environment: Any) -> None:
+    run("policy", "import", str(SAMPLE))
+    reviewed = draft_snapshot(environment).digest
+    agent = agents(environment)[0]
+    record_update(agent, {"deny": ["exec"]}, by=None, expected_version=agent.version)
+    with pytest.raises(CommandError, match="the draft has changed since it was reviewed"):
+        run("policy", "publish", "-m", "x", "--expected-draft", reviewed)
+    assert live_publication(environment) is None
+    assert run("policy", "publish", "-m", "x", "--expected-draft", draft_snapshot(environment).digest)[0]
 
 
 def test_a_bad_file_fails_with_one_line_per_mistake(environment: Any, tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_it_counts_by_agent_tool_and_rule_and_leads_to_the_newest_calls(environm
     call_record_write(live, "read", agent_id="ops")
     replay = run(ask(environment, deny(environment, "read")))
     assert replay.tally["counts"] == {"blocked": 7, "allowed": 1, "same": 1}
-    blocked, allowed = replay.tally["groups"]
+    allowed, blocked = replay.tally["groups"]  # what would run now comes first
     newest = Entry.objects.filter(tool="read", agent="bot").order_by("-at").values_list("call_id", flat=True)[:1]
     assert (blocked["count"], blocked["draft"]["rule"]) == (7, "agents.bot.tools.deny read")
     assert blocked["calls"] == [str(newest[0])]

@@ -19,6 +19,8 @@ from apps.policies.services import agent_create, draft_start, group_place, sende
 
 TABLE = "key,allow,also_allow,deny\r\nid:7,read; exec,,\r\nusername:lead,,,exec\r\n*,,,group:runtime\r\n"
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=12)
+# What a spreadsheet spoils is refused: tests/policies/test_spreadsheets.py.
+keys = st.text(st.characters(exclude_categories=["Cs", "Cc", "Cf", "Nd"]), min_size=1, max_size=12)
 names = st.none() | st.lists(texts | st.sampled_from(["a;b", "[x", " lead", "=1", "'x", ""]), max_size=3)
 
 
@@ -36,7 +38,7 @@ def told(report: Any) -> list[tuple[int, str, str]]:
     return [(row.line, row.outcome, row.mistake.code if row.mistake else "") for row in report.rows]
 
 
-@given(st.lists(st.tuples(texts | st.sampled_from(["=x", "'=x", "@lead", "+46", "\tx"]), names, names), max_size=5))
+@given(st.lists(st.tuples(keys | st.sampled_from(["=x", "'=x", "@lead", "+46", "\tx"]), names, names), max_size=5))
 def test_what_is_written_is_read_again(rows: list[tuple[str, Any, Any]]) -> None:
     given_rules = [SimpleNamespace(key=key, allow=allow, also_allow=None, deny=deny) for key, allow, deny in rows]
     shown = [(key, {"allow": allow, "also_allow": None, "deny": deny}) for key, allow, deny in rows]

@@ -100,7 +100,7 @@ def test_it_counts_each_call_since_it_began_and_none_from_before(published: Any)
     assert counted(shadow) == {"blocked": 1, "allowed": 1, "same": 4}
 
     assert (shadow.state, shadow.calls_seen) == ("watching", 6)
-    (blocked, allowed) = shadow.tally["groups"]
+    (allowed, blocked) = shadow.tally["groups"]
     assert (blocked["agent"], blocked["tool"], blocked["draft"]["rule"]) == (
         "bot",
         "read",
@@ -301,7 +301,7 @@ def test_the_command_line_starts_lists_and_stops(published: Any) -> None:
     call_all(published)
     assert shadows_count_task() == 1
     assert command("list") == (
-        f"{shown} watching agents.entries.bot: 6 calls seen, 1 blocked, 1 allowed, 0 asked, 0 unasked, 0 unknown\n"
+        f"{shown} watching agents.entries.bot: 6 calls seen, 0 unasked, 1 allowed, 1 blocked, 0 asked, 0 unknown\n"
     )
     assert json.loads(command("stop", shown, "--json"))[0]["state"] == "stopped"
     for words, said in (

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from apps.audit.models import Entry
+from apps.policies.draft_fixes import DraftEdit
 from apps.policies.errors import RecordGoneError, UndoConflictError, UndoRefusedError
 from apps.policies.models import Agent, ChannelGroup, Profile, ProviderPolicy, SenderRule
 from apps.policies.models.base import PolicyRecord
@@ -19,6 +20,7 @@ from apps.policies.services import (
     change_undo,
     channel_create,
     document_import,
+    draft_edit,
     draft_start,
     exec_settings_create,
     group_create,
@@ -45,6 +47,48 @@ def undo(record: PolicyRecord, by: Any) -> Any:
     change = record_change_own(record, by)
     assert change is not None
     return change_undo(record.environment, change, by=by)
+
+
+def test_a_smallest_fix_is_taken_back_whole_and_put_in_again_whole(agent: Agent, admin: Any, environment: Any) -> None:
+    other = agent_create(environment, "deputy", by=admin, deny=["exec", "write"])
+    before = document_export(environment)
+    fix = [
+        DraftEdit(
+            kind="agent", record=each.pk, version=each.version, field=field, entry="exec", is_added=is_added, path=""
+        )
+        for each, field, is_added in [(agent, "deny", False), (agent, "also_allow", True), (other, "deny", False)]
+    ]
+    draft_edit(environment, fix, by=admin)
+    fixed = document_export(environment)
+    assert fixed != before
+
+    told = undo(agent, admin)
+
+    assert document_export(environment) == before
+    assert set(told.place.split(", ")) == {"agents.entries.ops", "agents.entries.deputy"}
+    undo(other, admin)
+    assert document_export(environment) == fixed
+
+
+def test_a_smallest_fix_is_not_taken_back_by_halves(agent: Agent, admin: Any, environment: Any) -> None:
+    other = agent_create(environment, "deputy", by=admin, deny=["exec"])
+    fix = [
+        DraftEdit(
+            kind="agent", record=each.pk, version=each.version, field="deny", entry="exec", is_added=False, path=""
+        )
+        for each in (agent, other)
+    ]
+    draft_edit(environment, fix, by=admin)
+    change = record_change_own(agent, admin)
+    assert change is not None
+    other.refresh_from_db()
+    record_update(other, {"deny": ["write"]}, by=admin, expected_version=other.version)
+    before = document_export(environment)
+
+    with pytest.raises(UndoConflictError):
+        change_undo(environment, change, by=admin)
+
+    assert document_export(environment) == before
 
 
 def test_an_update_says_again_what_it_said(agent: Agent, admin: Any) -> None:

@@ -9,13 +9,17 @@ import pytest
 from django.utils import timezone
 
 from apps.accounts.errors import PermissionDeniedError
+from apps.audit.errors import AuditUnavailableError
 from apps.audit.models import Entry
 from apps.firewall.identifiers import new_id
 from apps.firewall.tools.definition import Definition
 from apps.firewall.tools.discovery.found import Failure
+from apps.firewall.tools.discovery.found import Look as LookAt
 from apps.registry import selectors, services
 from apps.registry.errors import SourceBusyError
-from apps.registry.models import DiscoveryRun, DiscoverySource, Environment, Plugin, Tool
+from apps.registry.models import DefinitionDrift, DiscoveryRun, DiscoverySource, Environment, Plugin, Tool
+from tests import database
+from tests.gateway.test_calls import nobody_may_write_entries
 from tests.registry.conftest import broken, found
 
 pytestmark = pytest.mark.django_db
@@ -196,6 +200,21 @@ def test_a_manifest_cannot_pass_its_tools_off_as_anothers(environment: Environme
 def test_optional_tools_are_marked(environment: Environment, look: Look) -> None:
     look(replace(found("files__list"), is_optional=True))
     assert tool(environment, "files__list").is_optional
+
+
+@pytest.mark.skipif(not database.HAS_TWO_ROLES, reason="needs a role of its own for the application")
+def test_a_look_is_stored_whole_or_not_at_all(environment: Environment, source: DiscoverySource, look: Look) -> None:
+    """The ledger refuses the entry of the look, by when everything that was found has been written."""
+    look(found("files__list"))
+    run = services.run_start(source)
+    with nobody_may_write_entries(), pytest.raises(AuditUnavailableError):
+        services.run_take(run, LookAt(found=(found("files__list", description="Changed."), found("files__get"))))
+
+    assert [each.name for each in Tool.objects.filter(discovery_source=source)] == ["files__list"]
+    assert tool(environment, "files__list").description == "Does files__list."
+    assert not DefinitionDrift.objects.exists()
+    run.refresh_from_db()
+    assert (run.state, run.findings) == ("running", [])
 
 
 # --- one look at a time ---

@@ -6,19 +6,22 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.contrib.auth.models import AnonymousUser
 from django.contrib.auth.password_validation import validate_password
-from django.contrib.auth.tokens import default_token_generator
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.db.models import Q
+from django.db.models.functions import Now
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from apps.accounts.access import Permission, may, require
 from apps.accounts.errors import LastAdminError, LinkInvalidError, UserInvalidError
-from apps.accounts.models import ApiToken, Invitation, Role, Theme, User
+from apps.accounts.models import ApiToken, Invitation, PasswordReset, Role, Theme, User
 from apps.accounts.secret_links import hash_secret, make_secret
+from apps.accounts.selectors import password_reset_find
 from apps.accounts.services.sessions import sessions_end
 from apps.accounts.telling import Told, tell
 from apps.events.notices import announce
@@ -26,6 +29,7 @@ from apps.events.notices import announce
 LAST_ADMIN = gettext_noop("this is the last administrator: make another one first")
 LINK_DEAD = gettext_noop("this link does not work any more: ask for a new one")
 INVITATION_LASTS = timedelta(days=7)
+RESET_LASTS = timedelta(days=1)
 _PASSWORD_LETTERS = string.ascii_letters + string.digits
 
 
@@ -33,13 +37,13 @@ _PASSWORD_LETTERS = string.ascii_letters + string.digits
 class ResetLink:
     """A one-time way to a new password; `secret` works once and for a day."""
 
-    user: User
+    reset: PasswordReset
     secret: str
 
     @property
     def path(self) -> str:
         """Path of the page that takes the new password."""
-        return reverse("password-reset", kwargs={"user_id": self.user.pk, "secret": self.secret})
+        return reverse("password-reset", kwargs={"user_id": self.reset.user_id, "secret": self.secret})
 
 
 @transaction.atomic
@@ -210,6 +214,7 @@ def user_set_role(user: User, *, role: str, by: User) -> User:
     if user.role != role:
         user.role = role
         user.save(update_fields=["role"])
+        _links_end(user)
         _tell(user)
     return user
 
@@ -229,6 +234,7 @@ def user_deactivate(user: User, *, by: User) -> User:
         user.is_active = False
         user.save(update_fields=["is_active"])
         sessions_end(user)
+        _links_end(user)
         _tell(user)
     return user
 
@@ -288,10 +294,12 @@ def password_change(user: User, *, password: str, keep_session: str | None) -> U
     user.set_password(password)
     user.save(update_fields=["password"])
     sessions_end(user, keep=keep_session)
+    PasswordReset.objects.filter(user=user, used_at=None, revoked_at=None).update(revoked_at=Now())
     return user
 
 
-def password_reset_link(user: User, *, by: User | None) -> ResetLink:
+@transaction.atomic
+def password_reset_link(user: User, *, by: User | None, at: datetime | None = None) -> ResetLink:
     """Make a one-time link to a new password; it dies when used, at the next sign-in, or after a day.
 
     Args:
@@ -301,23 +309,53 @@ def password_reset_link(user: User, *, by: User | None) -> ResetLink:
     """
     if by is not None:
         require(by, Permission.USERS_MANAGE)
+    user = _locked(user)
     if not user.is_active:
         raise LinkInvalidError(_("`%(name)s` is deactivated") % {"name": user.username})
-    return ResetLink(user, default_token_generator.make_token(user))
+    secret, made_at = make_secret(), at or timezone.now()
+    made = PasswordReset.objects.create(
+        user=user, secret_hash=hash_secret(secret), created_by=by, created_at=made_at, expires_at=made_at + RESET_LASTS
+    )
+    return ResetLink(made, secret)
 
 
 @transaction.atomic
-def password_reset(user_id: uuid.UUID, *, secret: str, password: str) -> User:
-    """Set a new password by a one-time link; every session of the person ends.
+def password_reset_revoke(reset: PasswordReset, *, by: User | ApiToken | AnonymousUser, at: datetime) -> PasswordReset:
+    """Withdraw a link; one that was used stays used, and withdrawing it again changes nothing.
 
     Raises:
-        LinkInvalidError: unknown, used or too old.
+        PermissionDeniedError.
+    """
+    require(by, Permission.USERS_MANAGE)
+    reset = PasswordReset.objects.select_for_update(of=("self",)).select_related("user", "created_by").get(pk=reset.pk)
+    if reset.used_at is None and reset.revoked_at is None:
+        reset.revoked_at = at
+        reset.save(update_fields=["revoked_at"])
+    return reset
+
+
+@transaction.atomic
+def password_reset(user_id: uuid.UUID, *, secret: str, password: str, at: datetime | None = None) -> User:
+    """Set a new password by a one-time link; every session of the person ends, and so does every other link.
+
+    Raises:
+        LinkInvalidError: unknown, used, withdrawn or too old; or whoever made it may no longer do so.
         UserInvalidError: the password breaks a rule; the link stays good.
     """
-    user = User.objects.select_for_update().filter(pk=user_id, is_active=True).first()
-    if user is None or not default_token_generator.check_token(user, secret):
+    user = User.objects.select_for_update().filter(pk=user_id).first()
+    used_at = at or timezone.now()
+    reset = None if user is None else password_reset_find(user.pk, secret, used_at)
+    if user is None or reset is None:
         raise LinkInvalidError(_(LINK_DEAD))
-    return password_change(user, password=password, keep_session=None)
+    changed = password_change(user, password=password, keep_session=None)
+    PasswordReset.objects.filter(pk=reset.pk).update(used_at=used_at, revoked_at=None)
+    return changed
+
+
+def _links_end(user: User) -> None:
+    """End every open link of a person, and every one that they made for others."""
+    open_links = PasswordReset.objects.filter(used_at=None, revoked_at=None)
+    open_links.filter(Q(user=user) | Q(created_by=user)).update(revoked_at=Now())
 
 
 @transaction.atomic

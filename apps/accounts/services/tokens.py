@@ -9,14 +9,16 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
-from apps.accounts.access import Permission, permissions_of, require
-from apps.accounts.errors import ScopeError, TokenInvalidError
+from apps.accounts.access import OF_AGENTS, Permission, agents_folded, permissions_of, require
+from apps.accounts.errors import AgentNameError, ScopeError, TokenInvalidError
 from apps.accounts.models import ApiToken, User
 from apps.accounts.secret_links import hash_secret, make_secret
 from apps.accounts.telling import Told, tell, token_told
 from apps.events.notices import announce
+from apps.firewall.engine.dialect import DIALECTS
 from apps.firewall.identifiers import new_id
 from apps.rows import RowsBy
+from apps.subjects import UNKNOWN, subjects_misspelt
 
 LAST_USED_EVERY = timedelta(minutes=1)
 REFUSED_EVERY = timedelta(minutes=1)
@@ -43,21 +45,24 @@ def token_create(
         scopes: names of permissions, each one that the maker has.
         by: the maker, who needs `tokens_manage`; None at the command line.
         environment: slug; empty for all.
-        agents: ids of the only agents it may speak for; empty for all.
+        agents: ids of the only agents whose things it may see and change; empty for all.
     Returns:
         The token, and the secret `oca_<id>_<64 letters of hex>`.
     Raises:
-        PermissionDeniedError, ScopeError.
+        PermissionDeniedError.
+        ScopeError: also one that concerns every agent, for a token that is bound to some.
+        AgentNameError: an agent's name that is misspelt, or that no agent can have.
     """
     if by is not None:
         require(by, Permission.TOKENS_MANAGE)
     _check_scopes(scopes, by)
+    bound = agents_checked(agents, scopes, environment=environment)
     token = ApiToken(
         id=new_id(),
         name=name.strip()[:100],
         scopes=sorted({str(scope) for scope in scopes}),
         environment=environment,
-        agents=sorted(set(agents)),
+        agents=bound,
         expires_at=expires_at,
         rate_per_minute=rate_per_minute,
         created_by=by,
@@ -83,6 +88,30 @@ def _check_scopes(scopes: Collection[str], by: User | None) -> None:
             _("these scopes cannot be given: %(names)s") % {"names": ", ".join(f"`{scope}`" for scope in wrong)},
             [{"path": "scopes", "code": "scope_not_allowed", "message": f"`{scope}`"} for scope in wrong],
         )
+
+
+def agents_checked(agents: Collection[str], scopes: Collection[str], *, environment: str) -> list[str]:
+    """Bring the agents that a token is bound to into the form in which calls carry them.
+
+    Raises:
+        ScopeError, AgentNameError.
+    """
+    if not agents:
+        return []
+    dialect = next(iter(DIALECTS.values()))  # every release compares agents alike
+    wrong = subjects_misspelt(dialect, "agent", sorted(set(agents)), environment, patterns=False)
+    if wrong:
+        raise AgentNameError(
+            _("these agents cannot be meant: see details"),
+            [{"path": "agents", "code": UNKNOWN, "message": each.message} for each in wrong],
+        )
+    wide = sorted(set(map(str, scopes)) - OF_AGENTS)
+    if wide:
+        raise ScopeError(
+            _("a token bound to agents cannot have: %(names)s") % {"names": ", ".join(f"`{scope}`" for scope in wide)},
+            [{"path": "scopes", "code": "scope_of_every_agent", "message": f"`{scope}`"} for scope in wide],
+        )
+    return sorted(agents_folded(agents))
 
 
 @transaction.atomic

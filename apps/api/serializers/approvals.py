@@ -6,12 +6,38 @@ from typing import Any, ClassVar
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from apps.api.serializers.shared import MistakeSerializer
+from apps.approvals.answering import answer_rule_remarks
 from apps.approvals.asking import TIMEOUT_S
 from apps.approvals.drafts import GRANT_DAYS
 from apps.approvals.models import WAIT_LEAST_S, WAIT_MOST_S, AnswerPolicy, AnswerRule, Approval, Deputy, Grant, Team
 from apps.approvals.proposals import proposal_for
+from apps.approvals.scopes import ALWAYS_OFF, always_off_shown
 from apps.approvals.states import Decision
+from apps.approvals.unbound import LANGUAGES, UNBOUND, unbound_shown
 from apps.registry.models import Environment
+
+
+class UnboundReasonSerializer(serializers.Serializer[Any]):
+    """Why something is not bound, in each language."""
+
+    def get_fields(self) -> dict[str, Any]:
+        return {language: serializers.CharField() for language in LANGUAGES}
+
+
+class UnboundSerializer(serializers.Serializer[Any]):
+    """One thing that an answer is not bound to: it may be another when the action runs."""
+
+    code = serializers.ChoiceField(choices=sorted(UNBOUND))
+    text = serializers.CharField(help_text="What it is about: a program, a folder, a piece of the line.")
+    reason = UnboundReasonSerializer()
+
+
+class AlwaysOffSerializer(serializers.Serializer[Any]):
+    """Why a request offers no `allow-always`."""
+
+    code = serializers.ChoiceField(choices=sorted(ALWAYS_OFF))
+    reason = UnboundReasonSerializer()
 
 
 class ApprovalSerializer(serializers.ModelSerializer[Approval]):
@@ -23,16 +49,26 @@ class ApprovalSerializer(serializers.ModelSerializer[Approval]):
     decided_by = serializers.CharField(source="decided_by_label", read_only=True)
     kind = serializers.CharField(read_only=True)
     state = serializers.CharField(read_only=True)
+    not_bound = serializers.SerializerMethodField()
+    always_off = serializers.SerializerMethodField()
 
     class Meta:
         model = Approval
         fields: ClassVar = [
             "id", "call_id", "environment", "kind", "version", "state", "tool", "title", "severity", "command", "argv",
-            "resolved_path", "cwd", "host", "params", "evidence", "parts", "warnings", "agent", "session_key",
-            "channel", "sender", "sender_name", "sender_is_owner", "requester", "reason_layer", "reason_rule", "reason",
-            "snapshot_digest", "trace_id", "decisions", "requested_at", "expires_at", "decided_by", "decided_at",
-            "decision_reason", "scope", "escalated_at", "escalated_to",
+            "resolved_path", "cwd", "host", "params", "evidence", "parts", "warnings", "not_bound", "agent",
+            "session_key", "channel", "sender", "sender_name", "sender_is_owner", "requester", "reason_layer",
+            "reason_rule", "reason", "snapshot_digest", "trace_id", "decisions", "always_off", "requested_at",
+            "expires_at", "decided_by", "decided_at", "decision_reason", "scope", "escalated_at", "escalated_to",
         ]  # fmt: skip
+
+    @extend_schema_field(UnboundSerializer(many=True))
+    def get_not_bound(self, approval: Approval) -> list[dict[str, Any]]:
+        return unbound_shown(approval.not_bound)
+
+    @extend_schema_field(AlwaysOffSerializer(allow_null=True))
+    def get_always_off(self, approval: Approval) -> dict[str, Any] | None:
+        return always_off_shown(approval)
 
 
 @cache
@@ -70,14 +106,21 @@ class AnswerPolicyChangeSerializer(serializers.Serializer[Any]):
 class AnswerRuleSerializer(serializers.ModelSerializer[AnswerRule]):
     """Who answers which requests; empty lists of requests match every one, no roles, people and teams: whoever may.
 
-    After `escalate_after_s` seconds without an answer those of `escalate_…` may answer as well.
+    After `escalate_after_s` seconds without an answer those of `escalate_…` may answer as well. `remarks` names what a
+    rule is about and is not there so far; a name that is misspelt is refused.
     """
+
+    remarks = serializers.SerializerMethodField()
+
+    @extend_schema_field(MistakeSerializer(many=True))
+    def get_remarks(self, rule: AnswerRule) -> list[dict[str, str]]:
+        return answer_rule_remarks(rule)
 
     class Meta:
         model = AnswerRule
         fields: ClassVar = [
             "name", "agents", "channels", "groups", "tools", "roles", "people", "teams", "quorum", "escalate_after_s",
-            "escalate_roles", "escalate_people", "escalate_teams", "version",
+            "escalate_roles", "escalate_people", "escalate_teams", "version", "remarks",
         ]  # fmt: skip
         read_only_fields: ClassVar = ["version"]
         validators: ClassVar[list[Any]] = []

@@ -50,7 +50,7 @@ class WitnessSerializer(serializers.ModelSerializer[Witness]):
 
 
 class LedgerAlarmSerializer(serializers.Serializer[Any]):
-    code = serializers.ChoiceField(["broken", "failed", "overdue", "unsigned", "witness"])
+    code = serializers.ChoiceField(["broken", "failed", "overdue", "unsigned", "clock", "witness"])
     at = serializers.DateTimeField()
     detail = serializers.CharField()
 

@@ -5,6 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from apps.api.serializers.policies import ContextField
+from apps.api.serializers.records import RecordReferenceField
 from apps.api.serializers.snapshots import BlastSerializer, blast_json
 from apps.firewall.engine.diff import SnapshotDiff
 from apps.policies.draft_fixes import DraftFix
@@ -23,12 +24,14 @@ class FixAskSerializer(serializers.Serializer[Any]):
 
 class DraftEditSerializer(serializers.Serializer[Any]):
     kind = serializers.ChoiceField(choices=sorted(KINDS), help_text="Kind of the record.")
-    record = serializers.UUIDField(help_text="Id of the record.")
+    record = RecordReferenceField(help_text="Id of the record, also as `rec_…`.")
     version = serializers.IntegerField(min_value=1, help_text="The version in which the list was read.")
     field = serializers.CharField(max_length=64, help_text="The list: `allow`, `sandbox_deny`, `subagent_also_allow`.")
     entry = serializers.CharField(max_length=512, trim_whitespace=False, help_text="A name, pattern or group.")
     is_added = serializers.BooleanField(help_text="Whether the entry is added; else it is removed.")
-    path = serializers.CharField(read_only=True, help_text="Where the list stands in the document.")
+    path = serializers.CharField(
+        max_length=512, default="", allow_blank=True, help_text="Where the list stands in the document; not read."
+    )
 
 
 class DraftEditsSerializer(serializers.Serializer[Any]):

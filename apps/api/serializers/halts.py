@@ -24,13 +24,60 @@ class HaltSerializer(serializers.ModelSerializer[Halt]):
         read_only_fields: ClassVar = fields
 
 
+class StopEffectSerializer(serializers.Serializer[Any]):
+    """What a stop meets now.
+
+    `running` are calls that began within the last hour, `commands` those that go on in the background, `queued` calls
+    that run later, `requests` approvals that wait, `sessions` those with a call within the last hour. `problem` says
+    why it would stop nothing.
+    """
+
+    name = serializers.CharField(allow_blank=True)
+    agents = serializers.ListField(child=serializers.CharField())
+    running = serializers.IntegerField()
+    commands = serializers.IntegerField()
+    queued = serializers.IntegerField()
+    requests = serializers.IntegerField()
+    sessions = serializers.IntegerField()
+    problem = serializers.CharField(allow_blank=True)
+
+
+class HaltMeetsSerializer(HaltSerializer):
+    """One stop that holds, with what it meets now."""
+
+    meets = StopEffectSerializer(read_only=True)
+
+    class Meta(HaltSerializer.Meta):
+        fields: ClassVar = [*HaltSerializer.Meta.fields, "meets"]
+        read_only_fields: ClassVar = fields
+
+
+class StopQuerySerializer(serializers.Serializer[Any]):
+    """What somebody thinks of stopping."""
+
+    scope = serializers.ChoiceField(choices=Scope.choices)
+    name = serializers.CharField(required=False, allow_blank=True, max_length=512, default="")
+
+
+class StopNamesSerializer(serializers.Serializer[Any]):
+    """Everything that can be stopped by its name, as calls carry it."""
+
+    agent = serializers.ListField(child=serializers.CharField())
+    channel = serializers.ListField(child=serializers.CharField())
+    tool = serializers.ListField(child=serializers.CharField())
+
+
 class HaltPlaceSerializer(serializers.Serializer[Any]):
-    """What to stop; `name` is that of the agent, channel or tool, and empty for everything."""
+    """What to stop; `name` is that of the agent, channel or tool, and empty for everything.
+
+    A name that nothing has stops nothing and is refused; `unknown` places the stop all the same, for what comes later.
+    """
 
     scope = serializers.ChoiceField(choices=Scope.choices)
     name = serializers.CharField(required=False, allow_blank=True, max_length=512, default="")
     reason = serializers.CharField(max_length=500)
     ends_running = serializers.BooleanField(default=True)
+    unknown = serializers.BooleanField(default=False)
 
 
 class HaltProcessSerializer(serializers.Serializer[Any]):
@@ -46,6 +93,6 @@ class HaltProcessSerializer(serializers.Serializer[Any]):
 class HaltsSerializer(serializers.Serializer[Any]):
     """Every stop that holds, and who holds to them."""
 
-    halts = HaltSerializer(many=True)
+    halts = HaltMeetsSerializer(many=True)
     processes = HaltProcessSerializer(many=True)
     heard_by_all = serializers.BooleanField()

@@ -42,6 +42,17 @@ class PublishSerializer(serializers.Serializer[Any]):
     )
 
 
+class PublishNowSerializer(PublishSerializer):
+    expected_draft = serializers.CharField(
+        required=False,
+        allow_null=True,
+        help_text="Digest of the draft that was reviewed: 409 `draft_moved` when it has changed since.",
+    )
+    force = serializers.BooleanField(
+        required=False, default=False, help_text="Publish also a draft that is exactly what is live already."
+    )
+
+
 class RollbackSerializer(PublishSerializer):
     publication = serializers.CharField(help_text="The publication (`pub_…`) whose snapshot becomes live again.")
     is_emergency = serializers.BooleanField(

@@ -35,6 +35,20 @@ class RecordIdField(serializers.Field[UUID, str, str, Any]):
             raise serializers.ValidationError(str(exc), code="invalid_id") from exc
 
 
+@extend_schema_field({"type": "string", "pattern": "^rec_|^[0-9a-fA-F-]{32,36}$"})
+class RecordReferenceField(RecordIdField):
+    """A record that the caller names: as every answer shows it (`rec_…`), or its plain UUID. Shown as the UUID."""
+
+    def to_representation(self, value: UUID) -> str:
+        return str(value)
+
+    def to_internal_value(self, data: str) -> UUID:
+        try:
+            return UUID(str(data))
+        except ValueError:
+            return super().to_internal_value(data)
+
+
 NO_PARENTS: Mapping[str, str] = {}
 
 

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from apps.api.serializers.shared import LimitField
 from apps.registry.definitions import tool_definition
 from apps.registry.differences import KINDS
 from apps.registry.models import (
@@ -45,6 +46,20 @@ class ToolSerializer(serializers.ModelSerializer[Tool]):
         read_only_fields = fields
 
 
+class AcceptedToolSerializer(ToolSerializer):
+    """A tool whose changed definition was accepted; `left` is what still has to be done before agents see it."""
+
+    left = serializers.SerializerMethodField()
+
+    class Meta(ToolSerializer.Meta):
+        fields: ClassVar = [*ToolSerializer.Meta.fields, "left"]
+        read_only_fields = fields
+
+    @extend_schema_field(serializers.ChoiceField(choices=["publish"]))
+    def get_left(self, _tool: Tool) -> str:
+        return "publish"
+
+
 class ToolPageSerializer(serializers.Serializer[Any]):
     """One page; `next` and `previous` are what `after` and `before` take, empty where nothing follows."""
 
@@ -65,7 +80,7 @@ class ToolQuerySerializer(serializers.Serializer[Any]):
     server = serializers.CharField(required=False, max_length=128, help_text="Name of an MCP server.")
     after = serializers.CharField(required=False, max_length=200)
     before = serializers.CharField(required=False, max_length=200)
-    limit = serializers.IntegerField(required=False, min_value=1, max_value=200, default=50)
+    limit = LimitField(required=False, min_value=1, max_value=200, default=50)
 
     def filters(self) -> ToolFilters:
         values: Values = dict(self.validated_data)

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
-from apps.api.serializers.policies import PublicationSerializer, PublishSerializer
+from apps.api.serializers.policies import PublicationSerializer, PublishNowSerializer, PublishSerializer
 from apps.firewall.identifiers import show_id
 from apps.policies.models import PublishRequest
 from apps.policies.models.releasing import HOURS_MOST
@@ -51,7 +51,7 @@ class PublishRequestSerializer(serializers.ModelSerializer[PublishRequest]):
         return None if request.rollback_of_id is None else show_id("pub", request.rollback_of_id)
 
 
-class PublishAskSerializer(PublishSerializer):
+class PublishAskSerializer(PublishNowSerializer):
     publish_at = serializers.DateTimeField(
         required=False, allow_null=True, help_text="When to publish; needed where no second person confirms."
     )

@@ -7,6 +7,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.api.serializers.fixes import EDITS_LIMIT, DraftEditSerializer
+from apps.api.serializers.records import RecordReferenceField
 from apps.api.serializers.replays import ReplayGroupSerializer
 from apps.firewall.identifiers import show_id
 from apps.policies.models import ShadowRule
@@ -19,7 +20,9 @@ class ShadowAskSerializer(serializers.Serializer[Any]):
     kind = serializers.CharField(
         required=False, max_length=64, help_text="Kind of the record, as in the draft's changes."
     )
-    record = serializers.UUIDField(required=False, help_text="Id of a record that the draft changes.")
+    record = RecordReferenceField(
+        required=False, help_text="A record that the draft changes, as `/draft/changes` names it (`rec_…`)."
+    )
     edits = serializers.ListField(child=DraftEditSerializer(), required=False, min_length=1, max_length=EDITS_LIMIT)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from apps.api.serializers.shared import LimitField
 from apps.policies.models import Replay
 from apps.policies.unmatched import STANDINGS
 
@@ -14,7 +15,7 @@ PAGE_MOST = 1000
 class UnmatchedAskSerializer(serializers.Serializer[Any]):
     standing = serializers.ChoiceField(choices=STANDINGS, required=False, default="never")
     after = serializers.IntegerField(required=False, default=0, min_value=0)
-    limit = serializers.IntegerField(required=False, default=PAGE, min_value=1, max_value=PAGE_MOST)
+    limit = LimitField(required=False, default=PAGE, min_value=1, max_value=PAGE_MOST)
 
 
 class RuleAskSerializer(serializers.Serializer[Any]):

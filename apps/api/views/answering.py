@@ -1,11 +1,12 @@
 """How requests are to be answered: how long people have, who answers, teams, deputies."""
 
+from typing import Any
+
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from apps.accounts.access import Permission
 from apps.api.reading import body_of, found, principal_of
@@ -21,6 +22,7 @@ from apps.api.serializers.approvals import (
     TeamSerializer,
 )
 from apps.api.serializers.shared import ProblemSerializer
+from apps.api.view import APIView
 from apps.api.views.parameters import ENVIRONMENT
 from apps.approvals.answering import (
     answer_policy,
@@ -36,6 +38,10 @@ from apps.approvals.answering import (
     deputy_name,
 )
 from apps.approvals.teams import team_access, team_add, team_change, team_remove, teams
+
+
+def _rules(environment: Any) -> Any:
+    return answer_rules(environment).select_related("environment")
 
 
 class Answering(APIView):
@@ -78,7 +84,7 @@ class AnswerRules(APIView):
         responses=AnswerRuleSerializer(many=True),
     )
     def get(self, request: Request) -> Response:
-        return Response(AnswerRuleSerializer(answer_rules(environment_of(request)), many=True).data)
+        return Response(AnswerRuleSerializer(_rules(environment_of(request)), many=True).data)
 
     @extend_schema(
         operation_id="answer_rules_add",
@@ -107,7 +113,7 @@ class AnswerRuleDetail(APIView):
         responses={200: AnswerRuleSerializer, 404: ProblemSerializer},
     )
     def get(self, request: Request, name: str) -> Response:
-        rule = found(answer_rules(environment_of(request)).filter(name=name).first(), "rule")
+        rule = found(_rules(environment_of(request)).filter(name=name).first(), "rule")
         return Response(AnswerRuleSerializer(rule).data)
 
     @extend_schema(
@@ -118,7 +124,7 @@ class AnswerRuleDetail(APIView):
         responses={200: AnswerRuleSerializer, 404: ProblemSerializer, 409: ProblemSerializer, 422: ProblemSerializer},
     )
     def patch(self, request: Request, name: str) -> Response:
-        rule = found(answer_rules(environment_of(request)).filter(name=name).first(), "rule")
+        rule = found(_rules(environment_of(request)).filter(name=name).first(), "rule")
         wanted = body_of(request, AnswerRuleChangeSerializer, changes=rule)
         version = wanted.pop("version", None)
         changed = answer_rule_change(rule, expected_version=version, by=principal_of(request), **wanted)
@@ -131,13 +137,27 @@ class AnswerRuleDetail(APIView):
         responses={204: None, 404: ProblemSerializer},
     )
     def delete(self, request: Request, name: str) -> Response:
-        rule = found(answer_rules(environment_of(request)).filter(name=name).first(), "rule")
+        rule = found(_rules(environment_of(request)).filter(name=name).first(), "rule")
         answer_rule_remove(rule, by=principal_of(request))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class AnswerRuleMove(APIView):
-    permissions = {"POST": Permission.POLICY_WRITE}
+class AnswerRuleMove(AnswerRuleDetail):
+    """Moves a rule; any other method means one that an earlier version let be called `…/move`."""
+
+    permissions = {**AnswerRuleDetail.permissions, "POST": Permission.POLICY_WRITE}
+
+    @extend_schema(exclude=True, parameters=[ENVIRONMENT])
+    def get(self, request: Request, name: str) -> Response:
+        return super().get(request, f"{name}/move")
+
+    @extend_schema(exclude=True, parameters=[ENVIRONMENT], request=AnswerRuleChangeSerializer)
+    def patch(self, request: Request, name: str) -> Response:
+        return super().patch(request, f"{name}/move")
+
+    @extend_schema(exclude=True, parameters=[ENVIRONMENT])
+    def delete(self, request: Request, name: str) -> Response:
+        return super().delete(request, f"{name}/move")
 
     @extend_schema(
         operation_id="answer_rules_move",
@@ -148,9 +168,9 @@ class AnswerRuleMove(APIView):
     )
     def post(self, request: Request, name: str) -> Response:
         environment = environment_of(request)
-        rule = found(answer_rules(environment).filter(name=name).first(), "rule")
+        rule = found(_rules(environment).filter(name=name).first(), "rule")
         answer_rule_move(rule, by=principal_of(request), **body_of(request, AnswerRuleMoveSerializer))
-        return Response(AnswerRuleSerializer(answer_rules(environment), many=True).data)
+        return Response(AnswerRuleSerializer(_rules(environment), many=True).data)
 
 
 class Teams(APIView):

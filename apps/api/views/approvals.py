@@ -6,7 +6,6 @@ from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from apps.accounts.access import Permission
 from apps.api.reading import body_of, principal_of
@@ -17,6 +16,7 @@ from apps.api.serializers.approvals import (
     approval_shown,
 )
 from apps.api.serializers.shared import ProblemSerializer
+from apps.api.view import APIView
 from apps.api.views.parameters import ENVIRONMENT, STATE
 from apps.approvals.access import approval_access, approvals_visible
 from apps.approvals.drafts import GrantScope
@@ -29,6 +29,7 @@ RECENT_LIMIT = 200
 
 class Approvals(APIView):
     permissions = {"GET": Permission.APPROVALS_READ}
+    bound = ("GET",)
 
     @extend_schema(
         operation_id="approvals_list",
@@ -47,6 +48,7 @@ class Approvals(APIView):
 
 class ApprovalDetail(APIView):
     permissions = {"GET": Permission.APPROVALS_READ}
+    bound = ("GET",)
 
     @extend_schema(
         operation_id="approvals_get",
@@ -59,6 +61,7 @@ class ApprovalDetail(APIView):
 
 class ApprovalResolve(APIView):
     permissions = {"POST": Permission.APPROVALS_RESOLVE}
+    bound = ("POST",)
 
     @extend_schema(
         operation_id="approvals_resolve",

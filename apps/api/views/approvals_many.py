@@ -6,13 +6,13 @@ from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from apps.accounts.access import Permission
 from apps.api.reading import body_of, principal_of
 from apps.api.scope import environment_of
 from apps.api.serializers.approvals_many import BatchAnswerSerializer, BatchSerializer, PileSerializer
 from apps.api.serializers.shared import ProblemSerializer
+from apps.api.view import APIView
 from apps.api.views.parameters import ENVIRONMENT
 from apps.approvals.batch import batch_outlook, batch_resolve
 from apps.approvals.piles import piles
@@ -22,6 +22,7 @@ PILES_MOST = 200
 
 class SimilarApprovals(APIView):
     permissions = {"GET": Permission.APPROVALS_READ}
+    bound = ("GET",)
 
     @extend_schema(
         operation_id="approvals_similar",
@@ -36,6 +37,7 @@ class SimilarApprovals(APIView):
 
 class ApprovalsBatch(APIView):
     permissions = {"POST": Permission.APPROVALS_RESOLVE}
+    bound = ("POST",)
 
     @extend_schema(
         operation_id="approvals_batch",

@@ -7,14 +7,14 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from apps.accounts.access import Permission
+from apps.accounts.access import Permission, require_agents
 from apps.api.reading import principal_of
 from apps.api.scope import environment_of
 from apps.api.serializers.approvals import ApprovalSerializer
 from apps.api.serializers.approvals_past import ApprovalPageSerializer, CoveragePageSerializer
 from apps.api.serializers.shared import ProblemSerializer
+from apps.api.view import APIView
 from apps.api.views.parameters import ENVIRONMENT
 from apps.approvals.access import approval_access
 from apps.approvals.past import ENDS, PastFilters, approvals_ended
@@ -33,6 +33,7 @@ TEXTS = {
 
 class ApprovalsHistory(APIView):
     permissions = {"GET": Permission.APPROVALS_READ}
+    bound = ("GET",)
 
     @extend_schema(
         operation_id="approvals_history",
@@ -72,6 +73,7 @@ def _cursor(text: str) -> UUID | None:
 
 class ApprovalCoverage(APIView):
     permissions = {"GET": Permission.APPROVALS_READ}
+    bound = ("GET",)
 
     @extend_schema(
         operation_id="approvals_coverage",
@@ -84,6 +86,8 @@ class ApprovalCoverage(APIView):
         responses={200: CoveragePageSerializer, 404: ProblemSerializer},
     )
     def get(self, request: Request, approval_id: UUID) -> Response:
-        approval = approval_access(principal_of(request), approval_id)
-        covered = covering.coverage(approval, every_agent=request.query_params.get("agents") == "every")
+        principal, of_all = principal_of(request), request.query_params.get("agents") == "every"
+        approval = approval_access(principal, approval_id)
+        require_agents(principal, [] if of_all else [approval.agent])
+        covered = covering.coverage(approval, every_agent=of_all)
         return Response(CoveragePageSerializer({"off": always_is_off(approval), "reaches": covered}).data)

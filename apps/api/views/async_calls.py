@@ -1,5 +1,6 @@
 """Asynchronous calls for programs: list them, read one, end any call, and the key that signs callbacks."""
 
+from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
@@ -8,7 +9,6 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from apps.accounts.access import Permission
 from apps.api.reading import principal_of
@@ -20,6 +20,7 @@ from apps.api.serializers.async_calls import (
     CallbackKeySerializer,
 )
 from apps.api.serializers.shared import ProblemSerializer
+from apps.api.view import APIView
 from apps.api.views.parameters import ENVIRONMENT
 from apps.firewall.identifiers import read_id, show_id
 from apps.gateway.queue.cancelling import call_cancel, call_environment
@@ -31,6 +32,7 @@ STATES = ["", "open", "awaiting_approval", "queued", "running", "done"]
 
 class AsyncCalls(APIView):
     permissions = {"GET": Permission.AUDIT_READ}
+    bound = ("GET",)
 
     @extend_schema(
         operation_id="async_calls_list",
@@ -46,7 +48,8 @@ class AsyncCalls(APIView):
         state, after = request.query_params.get("state", ""), request.query_params.get("after", "")
         if state not in STATES:
             raise NotFound(f"no state `{state}`")
-        found = async_calls(environment_of(request), state=state, after=_cursor(after), limit=PAGE + 1)
+        page: dict[str, Any] = {"state": state, "after": _cursor(after), "limit": PAGE + 1}
+        found = async_calls(environment_of(request), viewer=principal_of(request), **page)
         older = show_id("call", found[PAGE - 1].pk) if len(found) > PAGE else None
         return Response({"rows": AsyncCallSerializer(found[:PAGE], many=True).data, "older": older})
 
@@ -60,6 +63,7 @@ def _cursor(text: str) -> UUID | None:
 
 class AsyncCallDetail(APIView):
     permissions = {"GET": Permission.AUDIT_READ}
+    bound = ("GET",)
 
     @extend_schema(
         operation_id="async_calls_get",
@@ -68,7 +72,7 @@ class AsyncCallDetail(APIView):
         responses={200: AsyncCallDetailSerializer, 404: ProblemSerializer},
     )
     def get(self, request: Request, call_id: UUID) -> Response:
-        found = async_call(environment_of(request), call_id)
+        found = async_call(environment_of(request), call_id, viewer=principal_of(request))
         if found is None:
             raise NotFound("no such asynchronous call")
         return Response(AsyncCallDetailSerializer(found).data)
@@ -76,6 +80,7 @@ class AsyncCallDetail(APIView):
 
 class CallCancel(APIView):
     permissions = {"POST": Permission.CALLS_MAKE}
+    bound = ("POST",)
 
     @extend_schema(
         operation_id="audit_calls_cancel",
@@ -93,6 +98,7 @@ class CallCancel(APIView):
 
 class CallbackKey(APIView):
     permissions = {"GET": Permission.CALLS_MAKE}
+    bound = ("GET",)
 
     @extend_schema(
         operation_id="callback_key_get",

@@ -1,6 +1,5 @@
 """The ledger for programs: calls, entries, and everything that matches as one stream."""
 
-import re
 from dataclasses import fields, replace
 from typing import Any
 from uuid import UUID
@@ -12,21 +11,20 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from apps.accounts.access import Permission, may_environment
-from apps.api.reading import principal_of
+from apps.accounts.access import Permission, may_agent, may_environment
+from apps.api.reading import limit_of, principal_of
 from apps.api.scope import environment_of
 from apps.api.serializers.audit import CallDetailSerializer, CallPageSerializer, EntryPageSerializer
 from apps.api.serializers.shared import ProblemSerializer
+from apps.api.view import APIView
 from apps.api.views.parameters import ENVIRONMENT
 from apps.audit.exports import export_stream
-from apps.audit.filters import INSTANTS, LISTS, EntryFilters
+from apps.audit.filters import INSTANTS, LISTS, EntryFilters, filters_within
 from apps.audit.formats import STREAMED
 from apps.audit.looks import look_record, search_record
 from apps.audit.selectors import call_record, calls, entries
 
-LIMIT_TEXT = re.compile(r"[0-9]{1,9}")
 FILTERS = [
     ENVIRONMENT,
     *(
@@ -53,22 +51,23 @@ def filters_of(request: Request) -> EntryFilters:
 
     Raises:
         FilterError: names each value that cannot be read.
+        PermissionDeniedError: another agent's, of a token that is bound to some.
     """
     filters = EntryFilters.read(request.query_params).with_search(request.query_params.get("q", ""))
-    return replace(filters, environment=environment_of(request).slug)
+    return filters_within(principal_of(request), replace(filters, environment=environment_of(request).slug))
 
 
 def paging_of(request: Request) -> dict[str, Any]:
-    limit = request.query_params.get("limit", "50")
     return {
         "after": request.query_params.get("after", ""),
         "before": request.query_params.get("before", ""),
-        "limit": int(limit) if LIMIT_TEXT.fullmatch(limit) else 50,
+        "limit": limit_of(request, default=50, most=500),
     }
 
 
 class Calls(APIView):
     permissions = {"GET": Permission.AUDIT_READ}
+    bound = ("GET",)
 
     @extend_schema(
         operation_id="audit_calls_list",
@@ -84,6 +83,7 @@ class Calls(APIView):
 
 class CallDetail(APIView):
     permissions = {"GET": Permission.AUDIT_READ}
+    bound = ("GET",)
 
     @extend_schema(
         operation_id="audit_calls_get",
@@ -92,7 +92,8 @@ class CallDetail(APIView):
     )
     def get(self, request: Request, call_id: UUID) -> Response:
         call = call_record(call_id)
-        if call is None or not may_environment(principal_of(request), call.environment):
+        principal = principal_of(request)
+        if call is None or not may_environment(principal, call.environment) or not may_agent(principal, call.agent):
             raise NotFound("the ledger knows no such call")
         look_record(principal_of(request), environment=call.environment, call_id=call.id)
         return Response(CallDetailSerializer(call).data)
@@ -100,6 +101,7 @@ class CallDetail(APIView):
 
 class Entries(APIView):
     permissions = {"GET": Permission.AUDIT_READ}
+    bound = ("GET",)
 
     @extend_schema(
         operation_id="audit_entries_list",
@@ -115,6 +117,7 @@ class Entries(APIView):
 
 class Export(APIView):
     permissions = {"GET": Permission.AUDIT_EXPORT}
+    bound = ("GET",)
 
     @extend_schema(
         operation_id="audit_export",

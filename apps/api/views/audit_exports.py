@@ -12,13 +12,13 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from apps.accounts.access import Permission
 from apps.api.reading import body_of, principal_of
 from apps.api.scope import environment_of
 from apps.api.serializers.audit_exports import ExportAskSerializer, ExportPageSerializer, ExportSerializer
 from apps.api.serializers.shared import ProblemSerializer
+from apps.api.view import APIView
 from apps.api.views.parameters import ENVIRONMENT
 from apps.audit.errors import FilterError
 from apps.audit.export_files import manifest_path
@@ -33,6 +33,7 @@ PAGE = 50
 
 class AuditExports(APIView):
     permissions = {"GET": Permission.AUDIT_EXPORT, "POST": Permission.AUDIT_EXPORT}
+    bound = ("GET", "POST")
 
     @extend_schema(
         operation_id="audit_exports_list",
@@ -58,7 +59,11 @@ class AuditExports(APIView):
     def post(self, request: Request) -> Response:
         asked = body_of(request, ExportAskSerializer)
         environment = environment_of(request)
-        filters = replace(EntryFilters.read(asked["filters"]), environment=environment.slug)
+        filters = EntryFilters.read(asked["filters"])
+        if filters.environment not in {"", environment.slug}:
+            message = f"filters.environment: name it as `?environment={filters.environment}`"
+            raise FilterError([{"path": "filters.environment", "code": "invalid", "message": message}])
+        filters = replace(filters, environment=environment.slug)
         export = export_request(principal_of(request), filters=filters, format_name=asked["format"], at=timezone.now())
         export_enqueue(export.pk)
         return Response(ExportSerializer(export).data, status=status.HTTP_202_ACCEPTED)
@@ -75,6 +80,7 @@ def _cursor(text: str) -> UUID:
 
 class AuditExportDetail(APIView):
     permissions = {"GET": Permission.AUDIT_EXPORT}
+    bound = ("GET",)
 
     @extend_schema(
         operation_id="audit_exports_get",
@@ -87,6 +93,7 @@ class AuditExportDetail(APIView):
 
 class AuditExportCancel(APIView):
     permissions = {"POST": Permission.AUDIT_EXPORT}
+    bound = ("POST",)
 
     @extend_schema(
         operation_id="audit_exports_cancel",
@@ -102,6 +109,7 @@ class AuditExportCancel(APIView):
 
 class AuditExportFile(APIView):
     permissions = {"GET": Permission.AUDIT_EXPORT}
+    bound = ("GET",)
 
     @extend_schema(
         operation_id="audit_exports_file",
@@ -115,6 +123,7 @@ class AuditExportFile(APIView):
 
 class AuditExportManifest(APIView):
     permissions = {"GET": Permission.AUDIT_EXPORT}
+    bound = ("GET",)
 
     @extend_schema(
         operation_id="audit_exports_manifest",

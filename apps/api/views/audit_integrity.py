@@ -9,7 +9,6 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from apps.accounts.access import Permission
 from apps.api.scope import installation_of
@@ -21,6 +20,7 @@ from apps.api.serializers.audit_integrity import (
     VerificationSerializer,
 )
 from apps.api.serializers.shared import ProblemSerializer
+from apps.api.view import APIView
 from apps.audit.checkpoints import chains_newest
 from apps.audit.errors import FilterError
 from apps.audit.integrity import checkpoint_now, integrity

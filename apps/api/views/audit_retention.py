@@ -9,7 +9,6 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from apps.accounts.access import Permission
 from apps.api.reading import body_of, found, principal_of
@@ -28,6 +27,7 @@ from apps.api.serializers.audit_retention import (
     SubjectSerializer,
 )
 from apps.api.serializers.shared import ProblemSerializer
+from apps.api.view import APIView
 from apps.audit.retention.classes import (
     CLASSES,
     RetentionClass,

@@ -5,11 +5,11 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from apps.accounts.access import Permission
 from apps.api.scope import installation_of
 from apps.api.serializers.coverage import AuditCoverageSerializer
+from apps.api.view import APIView
 from apps.api.views.registry.tools import REFUSED
 from apps.gateway.doors import doors, is_running, probes_ask
 

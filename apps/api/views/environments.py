@@ -3,16 +3,17 @@
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from apps.accounts.access import Permission, may_environment
 from apps.api.reading import principal_of
 from apps.api.serializers.shared import EnvironmentSerializer
+from apps.api.view import APIView
 from apps.registry.selectors import environments
 
 
 class Environments(APIView):
     permissions = {"GET": Permission.POLICY_READ}
+    bound = ("GET",)
 
     @extend_schema(
         operation_id="environments_list",

@@ -7,10 +7,9 @@ from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from apps.accounts.access import Permission
-from apps.api.reading import body_of
+from apps.accounts.access import Permission, require_agents
+from apps.api.reading import body_of, principal_of
 from apps.api.scope import environment_of
 from apps.api.serializers.policies import (
     ExplainSerializer,
@@ -20,6 +19,7 @@ from apps.api.serializers.policies import (
     tool_explanation_json,
 )
 from apps.api.serializers.shared import ProblemSerializer
+from apps.api.view import APIView
 from apps.api.views.parameters import ENVIRONMENT
 from apps.firewall.engine.context import CallContext, ContextError
 from apps.firewall.engine.decide import decide, explain, explain_tool
@@ -55,6 +55,7 @@ def snapshot_at(environment: Any, at: str) -> Snapshot:
 
 class Explain(APIView):
     permissions = {"POST": Permission.EXPLAIN}
+    bound = ("POST",)
 
     @extend_schema(
         operation_id="explain",
@@ -78,6 +79,7 @@ class Explain(APIView):
         except ContextError as exc:
             raise ValidationError({f"context.{exc.field}": [exc.message]}) from exc
         snapshot = snapshot_at(environment, asked["at"])
+        require_agents(principal_of(request), _agents(snapshot, context))
         tool = asked.get("tool")
         if tool is None:
             return Response(explanation_json(snapshot.digest, explain(snapshot, context)))
@@ -85,6 +87,12 @@ class Explain(APIView):
         permissions = _permissions(snapshot, context, decision.tool, asked)
         command = _command(snapshot, context, asked) if decision.tool == EXEC else None
         return Response(tool_explanation_json(snapshot.digest, decision, steps, permissions, command))
+
+
+def _agents(snapshot: Snapshot, context: CallContext) -> list[str]:
+    """Name the agent that a context is about; none where it cannot be told."""
+    resolution = explain(snapshot, context).resolution
+    return [] if resolution is None or not resolution.agent else [resolution.agent]
 
 
 def _command(snapshot: Snapshot, context: CallContext, asked: dict[str, Any]) -> ExplainedCommand | None:

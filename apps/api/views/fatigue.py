@@ -6,12 +6,12 @@ from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from apps.accounts.access import Permission
 from apps.api.reading import query_of
 from apps.api.scope import environment_of
 from apps.api.serializers.fatigue import FatigueQuerySerializer, FatigueSerializer
+from apps.api.view import APIView
 from apps.api.views.parameters import ENVIRONMENT
 from apps.approvals.fatigue import fatigue
 

@@ -4,7 +4,6 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from apps.accounts.access import Permission
 from apps.api.reading import body_of, principal_of
@@ -17,6 +16,7 @@ from apps.api.serializers.fixes import (
     fix_json,
 )
 from apps.api.serializers.shared import ProblemSerializer
+from apps.api.view import APIView
 from apps.api.views.parameters import ENVIRONMENT
 from apps.firewall.engine.context import CallContext, ContextError
 from apps.policies.draft_fixes import DraftEdit, draft_fix, draft_fix_diff

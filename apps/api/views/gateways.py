@@ -7,7 +7,6 @@ from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from apps.accounts.access import Permission
 from apps.api.reading import body_of, principal_of
@@ -20,6 +19,7 @@ from apps.api.serializers.gateways import (
     GatewaySerializer,
 )
 from apps.api.serializers.shared import ProblemSerializer
+from apps.api.view import APIView
 from apps.api.views.parameters import ENVIRONMENT
 from apps.openclaw_gateways.access import alarm_access, gateway_access
 from apps.openclaw_gateways.alarms import alarm_clear

@@ -7,7 +7,6 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from apps.accounts.access import Permission
 from apps.api.reading import body_of, found, principal_of, version_of
@@ -23,6 +22,7 @@ from apps.api.serializers.limits import (
     ToolBreakerSerializer,
 )
 from apps.api.serializers.shared import ProblemSerializer
+from apps.api.view import APIView
 from apps.api.views.parameters import ENVIRONMENT
 from apps.api.views.records import VERSION
 from apps.api.views.registry.tools import REFUSED

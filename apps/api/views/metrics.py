@@ -12,11 +12,11 @@ from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
-from rest_framework.views import APIView
 
 from apps.accounts.access import Permission
 from apps.api.metrics import Figures
 from apps.api.scope import installation_of
+from apps.api.view import APIView
 
 
 class _AsAsked(BaseContentNegotiation):

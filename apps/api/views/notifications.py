@@ -4,7 +4,6 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from apps.accounts.access import Permission
 from apps.api.reading import body_of, principal_of
@@ -16,6 +15,7 @@ from apps.api.serializers.notifications import (
     WebhookSerializer,
 )
 from apps.api.serializers.shared import ProblemSerializer
+from apps.api.view import APIView
 from apps.api.views.parameters import ENVIRONMENT
 from apps.notifications.people import person_behind, preference_of, preference_save
 from apps.notifications.selectors import deliveries_recent

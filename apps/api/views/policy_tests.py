@@ -8,7 +8,6 @@ from rest_framework import status
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from apps.accounts.access import Permission, may_environment, require
 from apps.api.reading import body_of, found, principal_of, query_of, version_of
@@ -21,6 +20,7 @@ from apps.api.serializers.policy_tests import (
     RunQuerySerializer,
 )
 from apps.api.serializers.shared import ProblemSerializer
+from apps.api.view import APIView
 from apps.api.views.explain import snapshot_at
 from apps.api.views.parameters import ENVIRONMENT
 from apps.api.views.records import VERSION

@@ -9,13 +9,13 @@ from rest_framework import serializers, status
 from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from apps.accounts.access import Permission
-from apps.api.reading import body_of, principal_of, version_of
+from apps.api.reading import body_of, limit_of, principal_of, version_of
 from apps.api.scope import environment_of
 from apps.api.serializers.records import RECORD_KINDS, RecordKind, record_of, records_of
 from apps.api.serializers.shared import ProblemSerializer, VersionSerializer
+from apps.api.view import APIView
 from apps.api.views.parameters import CURSOR, ENVIRONMENT, LIMIT
 from apps.policies.services.records import record_delete, record_update
 
@@ -32,6 +32,9 @@ class RecordPages(CursorPagination):
     page_size_query_param = "limit"
     max_page_size = 1000
     ordering = ("position", "id")
+
+    def get_page_size(self, request: Request) -> int:
+        return limit_of(request, default=self.page_size, most=self.max_page_size)
 
 
 class Records(APIView):

@@ -9,7 +9,6 @@ from rest_framework import status
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from apps.accounts.access import Permission, may_environment
 from apps.api.reading import body_of, principal_of
@@ -22,6 +21,7 @@ from apps.api.serializers.releasing import (
     PublishRuleSerializer,
 )
 from apps.api.serializers.shared import ProblemSerializer
+from apps.api.view import APIView
 from apps.api.views.parameters import ENVIRONMENT
 from apps.api.views.snapshots import publication_asked
 from apps.firewall.identifiers import read_id
@@ -89,10 +89,12 @@ class PublishRequests(APIView):
     def post(self, request: Request) -> Response:
         environment, wanted = environment_of(request), body_of(request, PublishAskSerializer)
         by, at, back = principal_of(request), timezone.now(), wanted.pop("rollback_of", None)
+        may_repeat = wanted.pop("force")
         if back is None:
-            made = publish_ask(environment, by=by, at=at, **wanted)
+            made = publish_ask(environment, by=by, at=at, may_repeat=may_repeat, **wanted)
         else:
             wanted.pop("publish_at", None)
+            wanted.pop("expected_draft", None)
             made = rollback_ask(publication_asked(environment, back), by=by, at=at, **wanted)
         return Response(PublishRequestSerializer(made).data, status=status.HTTP_201_CREATED)
 

@@ -8,7 +8,6 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from apps.accounts.access import Permission
 from apps.api.reading import body_of, principal_of
@@ -20,6 +19,7 @@ from apps.api.serializers.replays import (
     ReplaySerializer,
 )
 from apps.api.serializers.shared import ProblemSerializer
+from apps.api.view import APIView
 from apps.api.views.explain import snapshot_at
 from apps.api.views.parameters import ENVIRONMENT
 from apps.policies.replays.asking import KEPT, replay_access, replay_cancel, replay_request, replays_of

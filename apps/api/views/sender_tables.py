@@ -7,7 +7,6 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from apps.accounts.access import Permission
 from apps.api.reading import body_of, principal_of, query_of
@@ -20,12 +19,16 @@ from apps.api.serializers.sender_tables import (
     report_of,
 )
 from apps.api.serializers.shared import ProblemSerializer
+from apps.api.view import APIView
 from apps.api.views.parameters import ENVIRONMENT
 from apps.policies.document.sender_table import write_table
 from apps.policies.selectors import sender_rules
 from apps.policies.services import senders_check, senders_import
 
 DRY_RUN = OpenApiParameter("dry_run", OpenApiTypes.BOOL, description="Say what it would do, and write nothing.")
+MARKED = OpenApiParameter(
+    "bom", OpenApiTypes.BOOL, default=True, description="Begin with the mark by which spreadsheets know UTF-8."
+)
 SCOPE = [
     OpenApiParameter("agent", OpenApiTypes.STR, description="The agent with which the rules stand."),
     OpenApiParameter("group", OpenApiTypes.STR, description="The group in which the rules stand."),
@@ -63,11 +66,12 @@ class SenderExport(APIView):
     @extend_schema(
         operation_id="sender_rules_export",
         summary="Write the rules by sender of one scope as a table",
-        parameters=[ENVIRONMENT, *SCOPE],
+        parameters=[ENVIRONMENT, *SCOPE, MARKED],
         responses={(200, "text/csv"): OpenApiTypes.STR, 404: ProblemSerializer},
     )
     def get(self, request: Request) -> HttpResponse:
         environment = environment_of(request)
         scope = _scope(environment, query_of(request, SenderScopeSerializer))
         rules = sender_rules(environment, **scope).iterator(chunk_size=2000)
-        return HttpResponse("".join(write_table(rules)), content_type="text/csv; charset=utf-8")
+        mark = request.query_params.get("bom", "").lower() not in {"0", "false"}
+        return HttpResponse("".join(write_table(rules, mark=mark)), content_type="text/csv; charset=utf-8")

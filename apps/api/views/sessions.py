@@ -8,10 +8,9 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from apps.accounts.access import Permission, actor_of
-from apps.api.reading import body_of, principal_of
+from apps.accounts.access import Permission, actor_of, may_agent
+from apps.api.reading import body_of, limit_of, principal_of
 from apps.api.scope import environment_of
 from apps.api.serializers.commands import BackgroundCommandSerializer, BackgroundCommandsSerializer
 from apps.api.serializers.sessions import (
@@ -21,7 +20,7 @@ from apps.api.serializers.sessions import (
     SessionPageSerializer,
 )
 from apps.api.serializers.shared import ProblemSerializer
-from apps.api.views.audit import LIMIT_TEXT
+from apps.api.view import APIView
 from apps.api.views.parameters import ENVIRONMENT
 from apps.firewall.runtime.sessions import Budgets
 from apps.gateway.background.errors import CommandUnknownError
@@ -53,16 +52,17 @@ def _asked(request: Request, session_id: UUID, *, write: bool = False) -> Any:
     return session_access(principal_of(request), session_id, write=write)
 
 
-def _told(session: Any) -> Response:
-    """Answer with a session and all that belongs to it."""
+def _told(request: Request, session: Any) -> Response:
+    """Answer with a session and all that belongs to it and may be seen."""
     session.newest_runs = session_runs(session)
-    session.sub_sessions = descendants(session)
+    session.sub_sessions = [each for each in descendants(session) if may_agent(principal_of(request), each.agent)]
     session.loop_state = loop_state(session)
     return Response(SessionDetailSerializer(session).data)
 
 
 class Sessions(APIView):
     permissions = {"GET": Permission.AUDIT_READ}
+    bound = ("GET",)
 
     @extend_schema(
         operation_id="sessions_list",
@@ -72,7 +72,6 @@ class Sessions(APIView):
     )
     def get(self, request: Request) -> Response:
         query = request.query_params
-        limit = query.get("limit", "")
         filters = SessionFilters(
             agents=agents_of(principal_of(request)),
             state=query.get("state", ""),
@@ -83,23 +82,25 @@ class Sessions(APIView):
             environment_of(request),
             filters,
             after=query.get("after", ""),
-            limit=int(limit) if LIMIT_TEXT.fullmatch(limit) else PAGE,
+            limit=limit_of(request, default=PAGE, most=200),
         )
         return Response(SessionPageSerializer(page).data)
 
 
 class SessionDetail(APIView):
     permissions = {"GET": Permission.AUDIT_READ}
+    bound = ("GET",)
 
     @extend_schema(
         operation_id="sessions_get", summary="Read one session, its runs and sub-sessions", responses=ANSWERS
     )
     def get(self, request: Request, session_id: UUID) -> Response:
-        return _told(_asked(request, session_id))
+        return _told(request, _asked(request, session_id))
 
 
 class SessionEnd(APIView):
     permissions = {"POST": Permission.SESSIONS_MANAGE}
+    bound = ("POST",)
 
     @extend_schema(
         operation_id="sessions_end",
@@ -110,11 +111,13 @@ class SessionEnd(APIView):
     def post(self, request: Request, session_id: UUID) -> Response:
         session = _asked(request, session_id, write=True)
         wanted = body_of(request, EndSerializer)
-        return _told(session_end(session, by=principal_of(request), at=timezone.now(), reason=wanted["reason"]))
+        ended = session_end(session, by=principal_of(request), at=timezone.now(), reason=wanted["reason"])
+        return _told(request, ended)
 
 
 class SessionReopen(APIView):
     permissions = {"POST": Permission.SESSIONS_MANAGE}
+    bound = ("POST",)
 
     @extend_schema(
         operation_id="sessions_reopen",
@@ -124,11 +127,12 @@ class SessionReopen(APIView):
     )
     def post(self, request: Request, session_id: UUID) -> Response:
         session = _asked(request, session_id, write=True)
-        return _told(session_reopen(session, by=principal_of(request), at=timezone.now()))
+        return _told(request, session_reopen(session, by=principal_of(request), at=timezone.now()))
 
 
 class SessionCommands(APIView):
     permissions = {"GET": Permission.AUDIT_READ}
+    bound = ("GET",)
 
     @extend_schema(
         operation_id="session_commands_list",
@@ -142,6 +146,7 @@ class SessionCommands(APIView):
 
 class SessionCommandKill(APIView):
     permissions = {"POST": Permission.SESSIONS_MANAGE}
+    bound = ("POST",)
 
     @extend_schema(
         operation_id="session_commands_kill",
@@ -160,6 +165,7 @@ class SessionCommandKill(APIView):
 
 class SessionBudgets(APIView):
     permissions = {"PUT": Permission.SESSIONS_MANAGE}
+    bound = ("PUT",)
 
     @extend_schema(
         operation_id="sessions_budgets",
@@ -170,4 +176,4 @@ class SessionBudgets(APIView):
     def put(self, request: Request, session_id: UUID) -> Response:
         session = _asked(request, session_id, write=True)
         budgets = Budgets(**body_of(request, BudgetsSerializer))
-        return _told(session_budgets_set(session, budgets, by=principal_of(request), at=timezone.now()))
+        return _told(request, session_budgets_set(session, budgets, by=principal_of(request), at=timezone.now()))

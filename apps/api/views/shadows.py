@@ -8,13 +8,13 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from apps.accounts.access import Permission, may
 from apps.api.reading import body_of, principal_of
 from apps.api.scope import environment_of
 from apps.api.serializers.shadows import ShadowAskSerializer, ShadowDetailSerializer, ShadowSerializer
 from apps.api.serializers.shared import ProblemSerializer
+from apps.api.view import APIView
 from apps.api.views.parameters import ENVIRONMENT
 from apps.policies.draft_fixes import DraftEdit
 from apps.policies.shadows.drafting import shadow_draft

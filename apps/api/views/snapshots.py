@@ -9,14 +9,14 @@ from rest_framework import status
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from apps.accounts.access import Permission
 from apps.api.reading import body_of, principal_of
 from apps.api.scope import environment_of
-from apps.api.serializers.policies import PublicationSerializer, PublishSerializer, RollbackSerializer
+from apps.api.serializers.policies import PublicationSerializer, PublishNowSerializer, RollbackSerializer
 from apps.api.serializers.shared import ProblemSerializer
 from apps.api.serializers.snapshots import SnapshotDifferenceSerializer, difference_json
+from apps.api.view import APIView
 from apps.api.views.explain import snapshot_at
 from apps.api.views.parameters import ENVIRONMENT
 from apps.firewall.identifiers import read_id
@@ -83,13 +83,14 @@ class Publications(APIView):
         operation_id="publications_create",
         summary="Publish the draft",
         parameters=[ENVIRONMENT],
-        request=PublishSerializer,
+        request=PublishNowSerializer,
         responses={201: PublicationSerializer, **REFUSED},
     )
     def post(self, request: Request) -> Response:
         environment = environment_of(request)
-        wanted = body_of(request, PublishSerializer)
-        made = publish(environment, by=principal_of(request), **wanted)
+        wanted = body_of(request, PublishNowSerializer)
+        may_repeat = wanted.pop("force")
+        made = publish(environment, by=principal_of(request), may_repeat=may_repeat, **wanted)
         return Response(PublicationSerializer(made).data, status=status.HTTP_201_CREATED)
 
 

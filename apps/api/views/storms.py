@@ -3,13 +3,13 @@
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from apps.accounts.access import Permission
 from apps.api.reading import body_of, principal_of
 from apps.api.scope import environment_of
 from apps.api.serializers.shared import ProblemSerializer
 from apps.api.serializers.storms import StormChangeSerializer, StormSerializer
+from apps.api.view import APIView
 from apps.api.views.parameters import ENVIRONMENT
 from apps.approvals.answering import answer_policy
 from apps.approvals.storming import storm_save

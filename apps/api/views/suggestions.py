@@ -8,7 +8,6 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from apps.accounts.access import Permission
 from apps.api.reading import found, query_of
@@ -20,6 +19,7 @@ from apps.api.serializers.suggestions import (
     LookBackSerializer,
     SuggestionSerializer,
 )
+from apps.api.view import APIView
 from apps.api.views.parameters import CURSOR, ENVIRONMENT, LIMIT
 from apps.api.views.records import RecordPages
 from apps.policies.selectors import agent_get, agents

@@ -9,10 +9,9 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from apps.accounts.access import Permission
-from apps.api.reading import body_of, found, principal_of, query_of
+from apps.api.reading import body_of, found, limit_of, principal_of, query_of
 from apps.api.scope import environment_of
 from apps.api.serializers.shared import ProblemSerializer
 from apps.api.serializers.tool_search import (
@@ -22,7 +21,7 @@ from apps.api.serializers.tool_search import (
     ToolRunDetailSerializer,
     ToolRunPageSerializer,
 )
-from apps.api.views.audit import LIMIT_TEXT
+from apps.api.view import APIView
 from apps.api.views.parameters import ENVIRONMENT
 from apps.gateway.tool_runs.measuring import ASKED_AT_ONCE, labels_measured, shipped_measured
 from apps.policies.selectors import live_snapshot
@@ -46,6 +45,7 @@ REFUSED: dict[int, Any] = {403: ProblemSerializer, 404: ProblemSerializer, 422: 
 
 class ToolRuns(APIView):
     permissions = {"GET": Permission.AUDIT_READ}
+    bound = ("GET",)
 
     @extend_schema(
         operation_id="tool_search_runs_list",
@@ -55,19 +55,19 @@ class ToolRuns(APIView):
     )
     def get(self, request: Request) -> Response:
         query = request.query_params
-        limit = query.get("limit", "")
         wanted = {name: query.get(name, "") for name in ("agent", "mode", "outcome")}
         page = runs_page(
             environment_of(request),
             RunFilters(agents=agents_of(principal_of(request)), **wanted),
             after=query.get("after", ""),
-            limit=int(limit) if LIMIT_TEXT.fullmatch(limit) else PAGE,
+            limit=limit_of(request, default=PAGE, most=200),
         )
         return Response(ToolRunPageSerializer(page).data)
 
 
 class ToolRunDetail(APIView):
     permissions = {"GET": Permission.AUDIT_READ}
+    bound = ("GET",)
 
     @extend_schema(
         operation_id="tool_search_runs_get",
@@ -122,6 +122,7 @@ class SearchLabelDetail(APIView):
 
 class SearchReport(APIView):
     permissions = {"GET": Permission.AUDIT_READ}
+    bound = ("GET",)
 
     @extend_schema(
         operation_id="tool_search_report",
@@ -134,6 +135,7 @@ class SearchReport(APIView):
         days = query_of(request, SearchReportQuerySerializer)["days"]
         agents = agents_of(principal_of(request))
         figures = run_figures(environment, days=days, until=timezone.now(), agents=agents)
-        own = labels_measured(live_snapshot(environment), labels_of(environment)[:ASKED_AT_ONCE])
+        labels = [] if agents else labels_of(environment)[:ASKED_AT_ONCE]  # they are about every agent's searches
+        own = labels_measured(live_snapshot(environment), labels)
         report = {"figures": figures, "shipped": shipped_measured(), "own": own}
         return Response(SearchReportSerializer(report).data)

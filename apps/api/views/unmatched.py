@@ -8,7 +8,6 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from apps.accounts.access import Permission
 from apps.api.reading import principal_of, query_of
@@ -23,6 +22,7 @@ from apps.api.serializers.unmatched import (
     UnmatchedAskSerializer,
     UnmatchedPageSerializer,
 )
+from apps.api.view import APIView
 from apps.api.views.parameters import ENVIRONMENT
 from apps.policies.selectors import live_publication
 from apps.policies.tasks import replay_enqueue

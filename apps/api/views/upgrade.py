@@ -4,7 +4,6 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from apps.accounts.access import Permission
 from apps.api.reading import body_of, principal_of
@@ -16,6 +15,7 @@ from apps.api.serializers.upgrade import (
     UpgradeSerializer,
     upgrade_json,
 )
+from apps.api.view import APIView
 from apps.api.views.parameters import ENVIRONMENT
 from apps.firewall.engine.dialect import DIALECTS
 from apps.policies.upgrading import draft_upgrade, releases_beside

@@ -25,6 +25,7 @@ from apps.audit.retention.batches import Going, contents_erase, goings
 from apps.audit.retention.erasers import ERASERS, Subject
 from apps.audit.retention.holds import reason_read
 from apps.audit.services import entry_record
+from apps.firewall.engine.subjects import kept_name
 
 RUN_S: Final = 45.0
 SALT_BYTES: Final = 16
@@ -93,6 +94,7 @@ def erasure_request(by: Principal | None, *, channel: str, sender: str, reason: 
         ErasureHeldError: a legal hold keeps some of it; it is named.
         ErasureOpenError: calls or requests of the subject still wait or run.
     """
+    channel, sender = kept_name("channel", channel), sender.strip()
     preview = erasure_preview(by, channel=channel, sender=sender)
     why = reason_read(reason)
     if preview.holds:
@@ -100,11 +102,11 @@ def erasure_request(by: Principal | None, *, channel: str, sender: str, reason: 
     if preview.open:
         raise ErasureOpenError(_("%(count)s calls or requests of it have not ended") % {"count": preview.open})
     salt = os.urandom(SALT_BYTES)
-    digest = hashlib.sha256(salt + f"{channel.strip()}\n{sender.strip()}".encode()).hexdigest()
+    digest = hashlib.sha256(salt + f"{channel}\n{sender}".encode()).hexdigest()
     with transaction.atomic():
         erasure = Erasure.objects.create(
-            channel=channel.strip(),
-            sender=sender.strip(),
+            channel=channel,
+            sender=sender,
             salt=salt,
             subject=digest,
             reason=why,
@@ -167,14 +169,15 @@ def subject_of(channel: str, sender: str) -> Subject:
     Raises:
         RetentionInvalidError: channel or sender is empty or too long.
     """
+    channel, sender = kept_name("channel", channel), sender.strip()
     for name, value in (("channel", channel), ("sender", sender)):
-        if not value.strip() or len(value) > TEXT_LIMIT or "\x00" in value:
+        if not value or len(value) > TEXT_LIMIT or "\x00" in value:
             message = _("%(name)s: one to %(most)s characters") % {"name": name, "most": TEXT_LIMIT}
             raise RetentionInvalidError(message, name)
     with connection.cursor() as cursor:
-        cursor.execute(_SESSIONS, [sender.strip(), channel.strip()])
+        cursor.execute(_SESSIONS, [sender, channel])
         own = {key for (key,) in cursor.fetchall()}
-    alone = Subject(channel.strip(), sender.strip(), tuple(sorted(own)))
+    alone = Subject(channel, sender, tuple(sorted(own)))
     more = {key for each in ERASERS.values() for key in each.sessions(alone)}
     return Subject(alone.channel, alone.sender, tuple(sorted(own | more)))
 

@@ -1,7 +1,7 @@
 """Legal holds: what must not go. Placed and lifted by administrators, both on record."""
 
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Literal
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -13,8 +13,11 @@ from apps.audit.errors import HoldNotFoundError, RetentionInvalidError
 from apps.audit.models import Hold
 from apps.audit.retention.access import keeper_require
 from apps.audit.services import entry_record
+from apps.firewall.engine.subjects import kept_name
 
 FIELDS: Final = ("environment", "agent", "channel", "sender", "session_key")
+NAMES: Final[tuple[Literal["agent", "channel"], ...]] = ("agent", "channel")
+"""Spelt as entries have them: a hold keeps what is meant, however it was written."""
 TEXT_LIMIT: Final = 512
 REASON_LIMIT: Final = 500
 LOCK: Final = "audit keeping"
@@ -42,6 +45,7 @@ def hold_place(
     if by is not None:
         keeper_require(by)
     told = {name: value.strip() for name, value in fields.items() if value.strip()}
+    told |= {name: kept_name(name, told[name]) for name in NAMES if name in told}
     hold = Hold(reason=reason_read(reason), since=since, until=until, placed_at=at, placed_by=_label(by), **_read(told))
     if since is not None and until is not None and until <= since:
         raise RetentionInvalidError(_("until: must be later than its beginning"), "until")

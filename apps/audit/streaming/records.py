@@ -8,7 +8,9 @@ from uuid import UUID
 import orjson
 
 from apps.audit.chain import EPOCH, instant_text
+from apps.audit.formats import PREFIXES
 from apps.audit.rows import EntryRow
+from apps.firewall.identifiers import show_id
 
 FACILITY_AUDIT: Final = 13
 SEVERITIES: Final = {"denial": 4, "kill_switch": 4, "ungoverned_call": 4}
@@ -36,7 +38,7 @@ HEADER_LIMIT: Final = 48
 
 def record_of(entry: EntryRow, *, with_content: bool) -> dict[str, Any]:
     """Write an entry as JSON: the columns of an export, the content only where it is wanted."""
-    record = {name: _plain(getattr(entry, name)) for name in entry.__slots__}
+    record = {name: _shown(entry, name) for name in entry.__slots__}
     if not with_content:
         for name in ("params", "result", "error", "masked", "changes", "salt"):
             record.pop(name)
@@ -54,10 +56,8 @@ def syslog_frame(entry: EntryRow, record: dict[str, Any], *, host: str, version:
     """
     priority = FACILITY_AUDIT * 8 + severity_of(entry)
     head = f"<{priority}>1 {instant_text(entry.at)} {_header(host)} openclaw-admin {_header(version)}"
-    values = {name: getattr(entry, name) for name in STRUCTURED}
-    params = " ".join(
-        f'{name}="{_structured(_plain(value))}"' for name, value in values.items() if value not in ("", None)
-    )
+    values = {name: _shown(entry, name) for name in STRUCTURED}
+    params = " ".join(f'{name}="{_structured(value)}"' for name, value in values.items() if value not in ("", None))
     text = f"{head} {_header(entry.kind)} [{STRUCTURED_ID} {params}] "
     message = text.encode() + b"\xef\xbb\xbf" + json_bytes(record)
     return str(len(message)).encode() + b" " + message
@@ -102,6 +102,14 @@ def _attributes(values: dict[str, Any]) -> list[dict[str, Any]]:
         for name, value in values.items()
         if value not in ("", None)
     ]
+
+
+def _shown(entry: EntryRow, name: str) -> Any:
+    """Give a column as an export has it."""
+    value = getattr(entry, name)
+    if name in PREFIXES and value is not None:
+        return show_id(PREFIXES[name], value)
+    return _plain(value)
 
 
 def _plain(value: Any) -> Any:

@@ -190,11 +190,8 @@ def milliseconds(value: int | None) -> str:
     return _("%(hours)s h %(minutes)s min") % {"hours": seconds // 3600, "minutes": seconds % 3600 // 60}
 
 
-@register.filter
-def ago(value: datetime | None) -> str:
+def ago_text(value: datetime) -> str:
     """Write how long ago something was: 9 s ago, 2 min ago, 3 h ago, 4 days ago."""
-    if value is None:
-        return _("never")
     seconds = max(0, int((timezone.now() - value).total_seconds()))
     if seconds < 60:
         return _("%(number)s s ago") % {"number": seconds}
@@ -204,6 +201,29 @@ def ago(value: datetime | None) -> str:
         return _("%(number)s h ago") % {"number": seconds // 3600}
     days = seconds // 86_400
     return ngettext("%(number)s day ago", "%(number)s days ago", days) % {"number": days}
+
+
+@register.filter
+def ago(value: datetime | None) -> str:
+    """Write how long ago something was; the page keeps it right while it is open, and tells the instant on hover."""
+    if value is None:
+        return _("never")
+    return format_html(
+        '<time data-age datetime="{}" title="{}">{}</time>', value.isoformat(), minute(value), ago_text(value)
+    )
+
+
+@register.simple_tag
+def age_words() -> str:
+    """Write the words of ages as attributes, for the script that keeps ages right."""
+    words = {
+        "s": _("%(number)s s ago"),
+        "min": _("%(number)s min ago"),
+        "h": _("%(number)s h ago"),
+        "day": ngettext("%(number)s day ago", "%(number)s days ago", 1),
+        "days": ngettext("%(number)s day ago", "%(number)s days ago", 2),
+    }
+    return format_html_join(" ", 'data-{}="{}"', words.items())
 
 
 @register.filter

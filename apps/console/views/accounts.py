@@ -14,7 +14,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from apps.accounts.errors import LinkInvalidError, UserInvalidError
-from apps.accounts.selectors import invitation_find
+from apps.accounts.selectors import invitation_find, password_reset_find
 from apps.accounts.services import invitation_accept, password_change, password_reset
 from apps.console.forms import JoinForm, PasswordChangeForm, PasswordForm
 from apps.console.gate import ConsoleRequest, gate
@@ -82,11 +82,13 @@ def invitation(request: HttpRequest, secret: str) -> HttpResponse:
 @require_http_methods(METHODS)
 @transaction.atomic
 def reset(request: HttpRequest, user_id: uuid.UUID, secret: str) -> HttpResponse:
-    """Set a new password by a one-time link."""
+    """Set a new password by a one-time link; one that does not work any more says so before anybody types."""
+    if password_reset_find(user_id, secret, timezone.now()) is None:
+        return render(request, "account/link_invalid.html", status=404)
     form = PasswordForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            user = password_reset(user_id, secret=secret, password=form.cleaned_data["password"])
+            user = password_reset(user_id, secret=secret, password=form.cleaned_data["password"], at=timezone.now())
         except LinkInvalidError:
             return render(request, "account/link_invalid.html", status=404)
         except UserInvalidError as error:

@@ -6,11 +6,13 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.accounts.access import Permission, may, require
+from apps.approvals.access_changes import Rules, rules_now, rules_widen
 from apps.approvals.answering import (
     answer_policy_save,
     answer_rule_add,
@@ -29,6 +31,7 @@ from apps.console import answering as shown
 from apps.console.forms import ConsoleForm
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.views.agents import environment_chosen, writing
+from apps.console.views.record_parts import as_changed, wider_page
 from apps.registry.errors import RecordChangedError
 
 
@@ -84,6 +87,9 @@ def rule_remove(request: ConsoleRequest) -> HttpResponse:
     rule = answer_rules(environment_chosen(request)).filter(name=request.POST.get("name", "")).first()
     if rule is None:
         raise Http404
+    asked = _widening(request, [each for each in rules_now(rule.environment).rules if each.pk != rule.pk])
+    if asked is not None:
+        return asked
     answer_rule_remove(rule, by=request.user)
     messages.success(request, _("Removed."))
     return redirect("answering")
@@ -97,6 +103,13 @@ def rule(request: ConsoleRequest, rule_id: int) -> HttpResponse:
     if record is None:
         raise Http404
     form = shown.RuleChangeForm(request.POST if request.method == "POST" else None, initial=shown.rule_initial(record))
+
+    if form.is_valid():
+        changed = as_changed(record, form.values())
+        listed = [changed if each.pk == record.pk else each for each in rules_now(record.environment).rules]
+        asked = _widening(request, listed, back=request.path, record=record)
+        if asked is not None:
+            return asked
 
     def save() -> None:
         answer_rule_change(record, expected_version=form.cleaned_data["version"], by=request.user, **form.values())
@@ -115,6 +128,11 @@ def rule_move(request: ConsoleRequest, rule_id: int) -> HttpResponse:
     target = place - 1 if request.POST.get("way") == "up" else place + 2
     if 0 <= target <= len(listed):
         before = listed[target].name if target < len(listed) else ""
+        moved = [each for each in listed if each.pk != rule_id]
+        moved.insert(target if target < place else place + 1, listed[place])
+        asked = _widening(request, moved)
+        if asked is not None:
+            return asked
         answer_rule_move(listed[place], before=before, by=request.user)
     return redirect("answering")
 
@@ -135,6 +153,14 @@ def team(request: ConsoleRequest, team_id: int) -> HttpResponse:
     """Change one team."""
     record = _team(request, team_id)
     form = shown.TeamChangeForm(request.POST if request.method == "POST" else None, initial=shown.team_initial(record))
+
+    if form.is_valid():
+        now = rules_now(record.environment)
+        people = {**now.teams, record.name: form.values()["people"]}
+        widens = rules_widen(record.environment, Rules(now.rules, people))
+        asked = wider_page(request, widens, back=request.path, record=record)
+        if asked is not None:
+            return asked
 
     def save() -> None:
         team_change(record, expected_version=form.cleaned_data["version"], by=request.user, **form.values())
@@ -182,6 +208,20 @@ def deputy_remove(request: ConsoleRequest) -> HttpResponse:
     deputy_end(row, by=request.user)
     messages.success(request, _("Removed."))
     return redirect("answering")
+
+
+def _widening(
+    request: ConsoleRequest,
+    rules: "list[shown.AnswerRule]",
+    *,
+    back: str = "",
+    record: "shown.AnswerRule | None" = None,
+) -> HttpResponse | None:
+    """Ask before rules are saved that let more people answer, or fewer of them decide."""
+    environment = environment_chosen(request)
+    after = Rules(rules, rules_now(environment).teams)
+    widens = rules_widen(environment, after)
+    return wider_page(request, widens, back=back or reverse("answering"), record=record)
 
 
 def _saved(request: ConsoleRequest, form: ConsoleForm, save: Callable[[], object], name: str) -> HttpResponse:

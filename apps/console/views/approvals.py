@@ -2,6 +2,7 @@
 
 import json
 import uuid
+from datetime import datetime
 from typing import Any
 
 from django.http import HttpResponse, HttpResponseBadRequest
@@ -50,7 +51,6 @@ def _queue(request: ConsoleRequest) -> dict[str, object]:
     may_resolve = may(request.user, Permission.APPROVALS_RESOLVE)
     mine = request.GET.get("for") == "me"
     cards = queue_cards(request.environment, may_resolve=may_resolve, by=request.user, at=at, mine=mine)
-    midnight = at.replace(hour=0, minute=0, second=0, microsecond=0)
     return {
         "cards": cards,
         "similar_from": SIMILAR_FROM,
@@ -60,7 +60,7 @@ def _queue(request: ConsoleRequest) -> dict[str, object]:
         "recent": [
             Card(approval, may_resolve=False, at=at) for approval in approvals_recent(request.environment, limit=RECENT)
         ],
-        "today": approval_counts(request.environment, since=midnight),
+        "today": _counts(request, at),
         "may_resolve": may_resolve,
         "may_audit": may(request.user, Permission.AUDIT_READ),
     }
@@ -122,6 +122,8 @@ def resolve(request: ConsoleRequest, approval_id: uuid.UUID) -> HttpResponse:
         return HttpResponseBadRequest()  # no button of ours sends this
 
     decision, reason = form.cleaned_data["decision"], form.cleaned_data["reason"]
+    if decision == Decision.ALLOW_ALWAYS and not form.cleaned_data["confirmed"]:
+        return _confirmation(request, approval, form.cleaned_data)
     scope = _scope(approval, form.cleaned_data) if decision == Decision.ALLOW_ALWAYS else None
     error: ApprovalError | None = None
     try:
@@ -137,6 +139,31 @@ def resolve(request: ConsoleRequest, approval_id: uuid.UUID) -> HttpResponse:
     template = "console/approvals/_card.html" if request.htmx else "console/approvals/approval.html"
     status = 200 if error is None else status_of(error)
     return render(request, template, _card(request, approval, error), status=status)
+
+
+def _confirmation(request: ConsoleRequest, approval: Any, chosen: dict[str, Any]) -> HttpResponse:
+    """Ask once more, with what an "always" would save: whoever has no scripts is asked by a page."""
+    if request.htmx:
+        return HttpResponseBadRequest()  # with scripts a dialog has asked
+    context = _card(request, approval)
+    card: Any = context["card"]
+    every_agent = chosen["agents"] == "every"
+    standing = card.standing(chosen["scope"], every_agent=every_agent, days=chosen["days"])
+    if standing is None or not card.may_always or not approval.is_pending:
+        return render(request, "console/approvals/approval.html", context, status=422)
+    return render(request, "console/approvals/confirm.html", context | {"standing": standing, "chosen": chosen})
+
+
+@require_safe
+@gate(Permission.APPROVALS_READ)
+def today(request: ConsoleRequest) -> HttpResponse:
+    """The figures of today, asked for again when a request has ended."""
+    return render(request, "console/approvals/_today.html", {"today": _counts(request, timezone.now())})
+
+
+def _counts(request: ConsoleRequest, at: datetime) -> Any:
+    midnight = at.replace(hour=0, minute=0, second=0, microsecond=0)
+    return approval_counts(request.environment, since=midnight)
 
 
 def _scope(approval: Any, chosen: dict[str, Any]) -> GrantScope:

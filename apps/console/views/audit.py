@@ -115,24 +115,11 @@ def read_filters(request: ConsoleRequest, query: QueryDict, at: datetime) -> Ent
     Raises:
         FilterError: names each value that cannot be read.
     """
-    filters = EntryFilters.read(_zoned(query))
+    filters = EntryFilters.read(query, zone=timezone.get_current_timezone())
     if filters.since is None and filters.until is None:
         filters = replace(filters, since=since_of(query.get("span", DEFAULT_SPAN), at))
     environment = request.environment.slug if request.environment else ""
     return replace(filters, environment=environment).with_search(query.get("q", ""))
-
-
-def _zoned(query: QueryDict) -> QueryDict:
-    """Read an instant without a zone in the zone in which the person reads."""
-    zoned = query.copy()
-    for name in ("since", "until"):
-        try:
-            at = datetime.fromisoformat(query.get(name, ""))
-            if at.tzinfo is None and 2000 <= at.year <= 2200:
-                zoned[name] = timezone.make_aware(at).isoformat()
-        except ValueError:
-            continue  # the filters say what is wrong with it
-    return zoned
 
 
 def _basics(request: ConsoleRequest, preference: Any) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from apps.accounts.access import Permission
 from apps.audit.errors import ExportStateError
 from apps.audit.export_files import manifest_path
 from apps.audit.exports import export_access, export_cancel, export_path, export_request, name_of
+from apps.audit.keeping import preference_of, zone_of
 from apps.audit.tasks import export_enqueue
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.views.audit import read_filters
@@ -21,7 +22,8 @@ from apps.console.views.audit import read_filters
 def exports(request: ConsoleRequest) -> HttpResponse:
     """Ask for a file of what the page's filters select."""
     at = timezone.now()
-    filters = read_filters(request, QueryDict(request.POST.get("query", "")), at)
+    with timezone.override(zone_of(preference_of(request.user))):
+        filters = read_filters(request, QueryDict(request.POST.get("query", "")), at)
     export = export_request(request.user, filters=filters, format_name=request.POST.get("format", ""), at=at)
     export_enqueue(export.pk)
     if not request.htmx:

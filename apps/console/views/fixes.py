@@ -23,6 +23,7 @@ from apps.firewall.engine.fixes import UnknownToolError
 from apps.firewall.engine.resolve import ResolutionError
 from apps.policies.errors import ConflictError
 from apps.policies.services import draft_edit
+from apps.policies.undoable import draft_change_own
 
 TOOL_LIMIT = 200
 
@@ -61,9 +62,11 @@ def explorer_fix(request: ConsoleRequest, situation: Situation, tool: str) -> Ht
     except ConflictError as error:
         return _shown(request, situation, tool, conflict=error)
     number = len(edits)
+    change = draft_change_own(environment_chosen(request), request.user)
     messages.success(
         request,
         ngettext("%(number)d edit is in the draft.", "%(number)d edits are in the draft.", number) % {"number": number},
+        extra_tags="" if change is None else str(change),
     )
     return redirect(situation.url(reverse("explorer"), at="draft", tool=tool) + "#trace")
 

@@ -16,6 +16,7 @@ from apps.approvals.selectors import grant_get
 from apps.console import grants as shown
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.views.agents import environment_chosen
+from apps.firewall.engine.subjects import kept_name
 
 BACK = {"approvals": "approvals", "history": "approvals-history"}
 """Where a rule was undone from."""
@@ -25,7 +26,7 @@ BACK = {"approvals": "approvals", "history": "approvals-history"}
 @gate(Permission.APPROVALS_READ)
 def grants(request: ConsoleRequest) -> HttpResponse:
     """What runs without asking because somebody said "always"."""
-    agent, unused = request.GET.get("agent", ""), request.GET.get("unused") == "on"
+    agent, unused = kept_name("agent", request.GET.get("agent", "")), request.GET.get("unused") == "on"
     context = shown.page_of(environment_chosen(request), at=timezone.now(), agent=agent, unused=unused)
     context |= {"agent": agent, "only_unused": unused, "may_revoke": may(request.user, Permission.APPROVALS_RESOLVE)}
     return render(request, "console/grants/grants.html", context)

@@ -26,8 +26,10 @@ from apps.console.views.draft_parts import (
 )
 from apps.console.views.sender_parts import Sides, page_asked, rules_context, sides_of, tried
 from apps.console.vocabulary import vocabulary_of
+from apps.firewall.engine.dialect import dialect_named
 from apps.firewall.engine.simulate import engine_with_group
 from apps.policies.channels import channel_counts, group_find, groups_inside, path_of
+from apps.policies.lint.reach import is_undecided
 from apps.policies.selectors import live_snapshot
 from apps.policies.services import group_place
 
@@ -92,7 +94,7 @@ def _page(request: ConsoleRequest, record: "shown.GroupRecord", form: GroupForm,
         "inside": list(groups_inside(record)) if record.kind in shown.SPACES else [],
         "changed": 0 if known is None else shown.lists_changed(record, shown.live_block(live, record)),
         "is_new": known is None and live is not None,
-        "is_direct": record.kind == "direct",
+        "is_undecided": is_undecided(dialect_named(record.environment.dialect), record.channel.key, record.kind),
         "vocabulary": vocabulary_of(draft, frozenset()),
     }
     return render(request, "console/groups/group.html", context, status=saving.status)

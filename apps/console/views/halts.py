@@ -15,6 +15,7 @@ from apps.console import halts as shown
 from apps.console.agents import roles_with
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.views.agents import environment_chosen, is_part
+from apps.gateway.stop_effect import stop_names
 from apps.halts.errors import HaltExistsError, HaltInvalidError, HaltLiftedError
 from apps.halts.selectors import halt_get, halts_holding
 from apps.halts.services import halt_ask, halt_lift, halt_place
@@ -26,7 +27,7 @@ def halts(request: ConsoleRequest) -> HttpResponse:
     """What is stopped and who holds to it; the fragment renews itself."""
     if is_part(request):
         return render(request, "console/halts/_standing.html", _standing(request))
-    return _page(request, shown.HaltForm())
+    return _page(request, _form(request))
 
 
 @require_safe
@@ -38,34 +39,38 @@ def banner(request: ConsoleRequest) -> HttpResponse:
     return render(request, "console/halts/_banner.html", context)
 
 
-@require_safe
-@gate(Permission.CALLS_STOP)
-def consequence(request: ConsoleRequest) -> HttpResponse:
-    """What a stop would meet, before anybody presses."""
-    form = shown.HaltForm(request.GET)
-    scope = request.GET.get("scope", "")
-    known = scope in dict(form.fields["scope"].choices)  # type: ignore[attr-defined]
-    name = request.GET.get("name", "") if scope != "environment" else ""
-    if not known or (scope != "environment" and not name.strip()):
-        return render(request, "console/halts/_consequence.html", {})
-    met = shown.consequence_of(environment_chosen(request), scope, name, at=timezone.now())
-    return render(request, "console/halts/_consequence.html", {"met": met})
-
-
 @require_POST
 @gate(Permission.CALLS_STOP)
 def place(request: ConsoleRequest) -> HttpResponse:
-    form = shown.HaltForm(request.POST)
+    """Say what a stop would do, then, confirmed, place it."""
+    form = _form(request, request.POST)
     if not form.is_valid():
         return _page(request, form, status=422)
-    values = form.cleaned_data | ({"name": ""} if form.cleaned_data["scope"] == "environment" else {})
+    if "confirmed" not in request.POST:
+        return _confirmation(request, form)
     try:
-        halt_place(environment_chosen(request), by=request.user, at=timezone.now(), **values)
+        halt = halt_place(environment_chosen(request), by=request.user, at=timezone.now(), **form.wanted)
     except (HaltInvalidError, HaltExistsError) as error:
         form.take_refusal(error)
         return _page(request, form, status=422)
-    messages.success(request, _("Stopped."))
+    told = _("Stopped: %(scope)s %(name)s.") if halt.name else _("Stopped: everything in this environment.")
+    messages.success(request, told % {"scope": str(halt.get_scope_display()).lower(), "name": halt.name})
     return redirect("halts")
+
+
+def _confirmation(request: ConsoleRequest, form: "shown.HaltForm") -> HttpResponse:
+    environment, wanted = environment_chosen(request), form.wanted
+    met = shown.consequence_of(environment, wanted["scope"], wanted["name"], at=timezone.now())
+    if met.effect.problem:
+        form.add_error("target", met.effect.problem)
+        return _page(request, form, status=422)
+    context = {"met": met, "wanted": wanted | {"name": met.effect.name}, "target": form.cleaned_data["target"]}
+    return render(request, "console/halts/confirm.html", context)
+
+
+def _form(request: ConsoleRequest, given: Any = None) -> "shown.HaltForm":
+    initial = {"target": request.GET.get("target", "")}
+    return shown.HaltForm(given, names=stop_names(environment_chosen(request)), initial=initial)
 
 
 @require_POST
@@ -100,7 +105,7 @@ def _standing(request: ConsoleRequest) -> dict[str, Any]:
 
 
 def _page(request: ConsoleRequest, form: "shown.HaltForm", *, status: int = 200) -> HttpResponse:
-    context = _standing(request) | {"form": form, "names": shown.names_of(environment_chosen(request))}
+    context = _standing(request) | {"form": form, "suggested": form.suggested}
     if not context["may_stop"]:
         context["stoppers"] = roles_with(Permission.CALLS_STOP)
     return render(request, "console/halts/halts.html", context, status=status)

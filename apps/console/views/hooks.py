@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -16,9 +17,10 @@ from apps.console.hook_forms import HookForm, HookPolicyForm, HookTryForm
 from apps.console.posted import version_seen
 from apps.console.sources import settings_shown
 from apps.console.views.agents import environment_chosen, writing
-from apps.console.views.record_parts import form_status, record_remove, record_save
+from apps.console.views.record_parts import as_changed, form_status, record_remove, record_save, wider_page
 from apps.firewall.errors import FirewallError
 from apps.firewall.runtime.hook_runners.workers import InstalledPlugin
+from apps.registry.access_changes import hook_policy_widens, hook_widens
 from apps.registry.errors import RegistryError
 from apps.registry.hooks import hook_try, installed_plugins, limit_ms
 from apps.registry.selectors import hook_find, hook_policy, plugins_of
@@ -56,10 +58,16 @@ def hook_policy_change(request: ConsoleRequest) -> HttpResponse:
     form = HookPolicyForm(request.POST)
     if not form.is_valid():
         return _hooks_page(request, form)
+    environment, is_strict = environment_chosen(request), form.cleaned_data["is_strict"]
+    before = hook_policy(environment)
+    widens = hook_policy_widens(environment, before, is_strict=is_strict)
+    asked = wider_page(request, widens, back=reverse("hooks"), record=before)
+    if asked is not None:
+        return asked
     try:
         hook_policy_save(
-            environment_chosen(request),
-            is_strict=form.cleaned_data["is_strict"],
+            environment,
+            is_strict=is_strict,
             expected_version=form.cleaned_data["version"],
             by=request.user,
         )
@@ -136,6 +144,11 @@ def hook_edit(request: ConsoleRequest, name: str) -> HttpResponse:
         version = form.cleaned_data["version"]
         return hook_save(record, settings=form.settings(), expected_version=version, by=request.user, **form.options())
 
+    if form.is_valid():
+        widens = hook_widens(record, as_changed(record, form.options()))
+        asked = wider_page(request, widens, back=reverse("hook", args=[record.name]), record=record)
+        if asked is not None:
+            return asked
     saved = record_save(request, form, save, told=_("Saved."))
     if saved.record:
         return redirect("hook", saved.record.name)
@@ -163,6 +176,10 @@ def hook_enabled(request: ConsoleRequest, name: str) -> HttpResponse:
     """Switch a hook on or off; calls meet the change at once."""
     record = hook_asked(request, name)
     wanted = request.POST.get("enabled") == "yes"
+    widens = hook_widens(record, as_changed(record, {"is_enabled": wanted}))
+    asked = wider_page(request, widens, back=reverse("hook", args=[record.name]), record=record)
+    if asked is not None:
+        return asked
     try:
         hook_save(record, is_enabled=wanted, expected_version=version_seen(request), by=request.user)
     except RegistryError as exc:
@@ -184,7 +201,12 @@ def hook_remove(request: ConsoleRequest, name: str) -> HttpResponse:
             error = exc
         else:
             return redirect("hooks")
-    context = {"record": record, "shown": shown.hook_shown(record), "error": error}
+    context = {
+        "record": record,
+        "shown": shown.hook_shown(record),
+        "error": error,
+        "widens": hook_widens(record, None),
+    }
     return render(request, "console/hooks/remove.html", context, status=200 if error is None else status_of(error))
 
 

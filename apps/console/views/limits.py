@@ -6,6 +6,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -13,8 +14,9 @@ from apps.accounts.access import Permission
 from apps.console import limits as shown
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.views.agents import environment_chosen, is_part, writing
-from apps.console.views.record_parts import form_status, record_save
-from apps.limits.selectors import rate_limit_get
+from apps.console.views.record_parts import as_changed, form_status, record_save, wider_page
+from apps.limits.access_changes import breaker_widens, rate_widens
+from apps.limits.selectors import breaker_policy, rate_limit_get
 from apps.limits.services import (
     breaker_close,
     breaker_policy_save,
@@ -74,6 +76,11 @@ def limit_edit(request: ConsoleRequest, rate_id: UUID) -> HttpResponse:
         version = form.cleaned_data["version"]
         return rate_limit_save(record, expected_version=version, by=request.user, **form.values())
 
+    if form.is_valid():
+        widens = rate_widens(record, as_changed(record, form.values()))
+        asked = wider_page(request, widens, back=request.path, record=record)
+        if asked is not None:
+            return asked
     saved = record_save(request, form, save, told=_("Saved."))
     if saved.record:
         return redirect("limits")
@@ -89,7 +96,11 @@ def _form_page(request: ConsoleRequest, form: "shown.RateForm", **more: Any) -> 
 @gate(Permission.POLICY_WRITE)
 def limit_remove(request: ConsoleRequest, rate_id: UUID) -> HttpResponse:
     """Remove a rate limit."""
-    rate_limit_delete(limit_asked(request, rate_id), by=request.user)
+    record = limit_asked(request, rate_id)
+    asked = wider_page(request, rate_widens(record, None), back=reverse("limit-edit", args=[record.shown_id]))
+    if asked is not None:
+        return asked
+    rate_limit_delete(record, by=request.user)
     messages.success(request, _("Removed."))
     return redirect("limits")
 
@@ -101,6 +112,10 @@ def limit_breaker(request: ConsoleRequest) -> HttpResponse:
     environment = environment_chosen(request)
     form = shown.BreakerForm(request.POST)
     if form.is_valid():
+        before = breaker_policy(environment)
+        asked = wider_page(request, breaker_widens(before, as_changed(before, form.values())), back=reverse("limits"))
+        if asked is not None:
+            return asked
         try:
             version = form.cleaned_data["version"]
             breaker_policy_save(environment, expected_version=version, by=request.user, **form.values())

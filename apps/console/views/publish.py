@@ -1,5 +1,6 @@
 """Review of the draft, and what makes it live."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -7,14 +8,16 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
 from apps.accounts.access import Permission, may, require
-from apps.console.blast import blast_of
-from apps.console.changes import records_of
-from apps.console.checklist import checks, first_lock
+from apps.approvals.grants import grants_of_removed
+from apps.console.blast import blast_of, changes_of
+from apps.console.changes import RecordChange, records_of
+from apps.console.checklist import Check, checks, first_lock
 from apps.console.gate import ConsoleRequest, gate
 from apps.console.policy_tests import draft_run, failing_rows
 from apps.console.record_pages import record_url
@@ -25,7 +28,12 @@ from apps.console.reviewing import NOW, review_waits
 from apps.console.tool_changes import tool_changes
 from apps.console.views.start import has_begun
 from apps.firewall.engine.snapshot import Snapshot, SnapshotError
-from apps.policies.errors import PublicationConflictError, PublicationRefusedError, PublishRuleInvalidError
+from apps.policies.errors import (
+    DraftMovedError,
+    PublicationConflictError,
+    PublicationRefusedError,
+    PublishRuleInvalidError,
+)
 from apps.policies.guardrails import guardrail_failures
 from apps.policies.rules_of_release import needs_second_person
 from apps.policies.selectors import (
@@ -45,6 +53,7 @@ SHOWN_FINDINGS = 60
 SHOWN_TOOLS = 20
 CHANGES_LIMIT = 2000
 HISTORY = 5
+LATEST = 3
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -59,7 +68,7 @@ def publish(request: ConsoleRequest) -> HttpResponse:
     form = PublishForm(request.POST)
     if not form.is_valid():
         return _refused(request, form, status=422)
-    wanted = dict(form.cleaned_data)
+    wanted = {**form.cleaned_data, "is_reviewed": True, "may_repeat": False}
     publish_at = wanted.pop("publish_at")
     try:
         if publish_at is not None or needs_second_person(_environment(request)):
@@ -68,13 +77,14 @@ def publish(request: ConsoleRequest) -> HttpResponse:
                 by=request.user,
                 at=timezone.now(),
                 publish_at=publish_at,
-                is_reviewed=True,
                 **wanted,
             )
             return _asked(request, asked)
-        made = publish_draft(_environment(request), by=request.user, is_reviewed=True, **wanted)
+        made = publish_draft(_environment(request), by=request.user, **wanted)
     except PublicationConflictError:
         return _refused(request, form, status=409, rival=live_publication(_environment(request)))
+    except DraftMovedError as error:
+        return _refused(request, form, status=409, moved=error, latest=_latest(request))
     except (PublicationRefusedError, PublishRuleInvalidError) as error:
         return _refused(request, form, status=422, refused=error)
     messages.success(request, _("%(version)s is live. Gateways take it up now.") % {"version": made})
@@ -108,6 +118,15 @@ def blast(request: ConsoleRequest) -> HttpResponse:
         return redirect("start")
     template = "console/publish/_blast.html" if request.htmx else "console/publish/blast.html"
     return render(request, template, _blast(request))
+
+
+@require_safe
+@gate(Permission.POLICY_READ)
+def button(request: ConsoleRequest) -> HttpResponse:
+    """The button that publishes, or why it is off: asked for again when a replay has ended or the draft has changed."""
+    if not has_begun(request) or not request.htmx:
+        return redirect("publish")
+    return render(request, "console/publish/_do.html", _form_context(request, PublishForm(initial=_seen(request))))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -148,8 +167,17 @@ def _reviewed(request: ConsoleRequest) -> dict[str, Any]:
 
 
 def _seen(request: ConsoleRequest) -> dict[str, str]:
-    live = live_publication(_environment(request))
-    return {"expected_live": live.snapshot_id if live else ""}
+    live, snapshot = live_publication(_environment(request)), _compiled(_environment(request))
+    return {
+        "expected_live": live.snapshot_id if live else "",
+        "expected_draft": "" if snapshot is None else snapshot.digest,
+    }
+
+
+def _latest(request: ConsoleRequest) -> Sequence[RecordChange]:
+    """List what was written last in the draft, of what differs from what is live."""
+    records = records_of(draft_changes(_environment(request), limit=CHANGES_LIMIT))
+    return sorted(records, key=lambda record: record.at, reverse=True)[:LATEST]
 
 
 def _refused(request: ConsoleRequest, form: PublishForm, *, status: int, **why: Any) -> HttpResponse:
@@ -172,6 +200,9 @@ def _form_context(request: ConsoleRequest, form: PublishForm) -> dict[str, Any]:
     blocking = [finding for finding in findings if finding.severity == "error"]
     warning_count = sum(finding.severity == "warning" for finding in findings)
     is_same = live is not None and digest == live.snapshot_id
+    proof = review_proof(environment, draft_digest=digest, live_digest=live.snapshot_id if live else "")
+    changes = () if snapshot is None else changes_of(live_snapshot(environment), snapshot)
+    wider = sum(each.direction == "wider" for each in changes)
     found = checks(
         compiles=snapshot is not None,
         blocking=len(blocking),
@@ -180,14 +211,18 @@ def _form_context(request: ConsoleRequest, form: PublishForm) -> dict[str, Any]:
         tests=len(tests.cases) if tests else 0,
         failing=len(failing),
         is_same=is_same,
+        wider=wider,
+        other=sum(each.direction == "other" for each in changes),
+        ending_grants=0 if snapshot is None else len(grants_of_removed(environment, snapshot, live=live)),
     )
     return {
+        "wider": wider,
         "checks": found,
-        "lock": first_lock(found),
+        "locked_because": _locked_because(found, proof),
         "form": form,
         "tests": tests,
         "failing": failing,
-        "proof": review_proof(environment, draft_digest=digest, live_digest=live.snapshot_id if live else ""),
+        "proof": proof,
         "live": live,
         "next_number": live.number + 1 if live else 1,
         "digest": digest,
@@ -198,6 +233,18 @@ def _form_context(request: ConsoleRequest, form: PublishForm) -> dict[str, Any]:
         "blocking": blocking,
         "warning_count": warning_count,
     }
+
+
+def _locked_because(found: Sequence[Check], proof: Any) -> Promise | str:
+    """Say why the button is off, as the service behind it would refuse; empty where it would publish."""
+    lock = first_lock(found)
+    if lock is not None:
+        return lock.remedy
+    if proof is not None and not proof["is_met"]:
+        return _("Replay this draft first, and read what would change.")
+    if any(each.key == "same" for each in found):
+        return _("Nothing to publish: the draft is the same as what is live.")
+    return ""
 
 
 def _compiled(environment: Any) -> Snapshot | None:

@@ -3,6 +3,7 @@
 import uuid
 from typing import TYPE_CHECKING
 
+from django.conf import settings
 from django.contrib import messages
 from django.db import transaction
 from django.http import Http404, HttpResponse, HttpResponseBadRequest
@@ -14,10 +15,19 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from apps.accounts.access import Permission
 from apps.accounts.errors import LastAdminError, LinkInvalidError
-from apps.accounts.selectors import invitation_get, invitations_open, sessions_of, user_get, users
+from apps.accounts.selectors import (
+    invitation_get,
+    invitations_open,
+    password_reset_get,
+    password_resets_open,
+    sessions_of,
+    user_get,
+    users,
+)
 from apps.accounts.services import (
     invitation_revoke,
     password_reset_link,
+    password_reset_revoke,
     session_end,
     user_activate,
     user_deactivate,
@@ -41,13 +51,14 @@ def people(request: ConsoleRequest) -> HttpResponse:
     link = ""
     if request.method == "POST" and form.is_valid():
         invited, secret = user_invite(by=request.user, at=timezone.now(), **form.cleaned_data)
-        link = request.build_absolute_uri(reverse("invitation", args=[secret]))
+        link = f"{settings.PUBLIC_URL}{reverse('invitation', args=[secret])}"
         user_changed(request, request.user, what="invited", role=invited.role)
     context = {
         "form": form if form.errors else InviteForm(),
         "link": link,
         "people": users(),
         "invitations": invitations_open(timezone.now()),
+        "resets": password_resets_open(timezone.now()),
     }
     return render(request, "console/accounts/users.html", context, status=422 if form.errors else 200)
 
@@ -70,6 +81,7 @@ def _page(request: ConsoleRequest, user: "User", *, error: str = "", link: str =
         "person": user,
         "role_form": RoleForm(initial={"role": user.role}),
         "sessions": sessions_of(user, timezone.now()),
+        "resets": password_resets_open(timezone.now(), user=user),
         "current_session": request.session.session_key,
         "error": error,
         "link": link,
@@ -121,11 +133,11 @@ def reset_link(request: ConsoleRequest, user_id: uuid.UUID) -> HttpResponse:
     """Make a one-time link to a new password; it is in the answer and nowhere else."""
     user = _find(user_id)
     try:
-        made = password_reset_link(user, by=request.user)
+        made = password_reset_link(user, by=request.user, at=timezone.now())
     except LinkInvalidError:
         return _page(request, user, error=_("The account is off; switch it on first."))
     user_changed(request, user, what="reset_link_made")
-    return _page(request, user, link=request.build_absolute_uri(made.path))
+    return _page(request, user, link=f"{settings.PUBLIC_URL}{made.path}")
 
 
 @require_POST
@@ -147,5 +159,21 @@ def invitation_withdraw(request: ConsoleRequest, invitation_id: uuid.UUID) -> Ht
         raise Http404
     invitation_revoke(invited, by=request.user, at=timezone.now())
     user_changed(request, request.user, what="invitation_withdrawn")
+    messages.success(request, _("The link does not work any more."))
+    return redirect("users")
+
+
+@require_POST
+@gate(Permission.USERS_MANAGE)
+@transaction.atomic
+def reset_withdraw(request: ConsoleRequest, reset_id: uuid.UUID) -> HttpResponse:
+    """Withdraw a link to a new password."""
+    reset = password_reset_get(reset_id)
+    if reset is None:
+        raise Http404
+    was_open = reset.revoked_at is None and reset.used_at is None
+    password_reset_revoke(reset, by=request.user, at=timezone.now())
+    if was_open:
+        user_changed(request, reset.user, what="reset_link_withdrawn")
     messages.success(request, _("The link does not work any more."))
     return redirect("users")

@@ -67,7 +67,8 @@ class Candidates:
         for bit in sorted(present, key=universe.rank_of):
             plugin = universe.plugins[bit]
             if plugin is not None:
-                self.plugins.setdefault(fold(plugin), {})[universe.normals[bit]] = None
+                key = fold(plugin) if universe.dialect.plugin_ids_trimmed else plugin.lower()
+                self.plugins.setdefault(key, {})[universe.normals[bit]] = None
         self.plugin_tools = frozenset(name for names in self.plugins.values() for name in names)
         self._patch = universe.same.get(APPLY_PATCH, 0)
         self._entries: dict[str, tuple[int, bool]] = {}

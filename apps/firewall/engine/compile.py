@@ -10,7 +10,7 @@ from apps.firewall.engine.candidates import Candidates
 from apps.firewall.engine.dialect import Dialect, ProfilePolicy, dialect_named
 from apps.firewall.engine.document import read_stored_policy
 from apps.firewall.engine.exec_settings import ExecSettings, read_exec_settings
-from apps.firewall.engine.groups import ChannelGroups, GroupEntry, GroupMap
+from apps.firewall.engine.groups import DIRECT, ChannelGroups, GroupEntry, GroupMap
 from apps.firewall.engine.owners import OwnerList
 from apps.firewall.engine.policy import Policy
 from apps.firewall.engine.providers import ProviderMap, provider_map
@@ -253,13 +253,20 @@ class _Compiler:
         return ((flat[at], numbers[flat[at + 1]]) for at in range(0, len(flat), 2))
 
     def _channel(self, stored: Mapping[str, Any]) -> ChannelGroups[int]:
+        has_direct = stored["name"] in self._dialect.direct_channels
         accounts = {
-            account["id"]: self._maps(account["maps"], ("accounts", account["id"])) for account in stored["accounts"]
+            account["id"]: self._maps(account["maps"], ("accounts", account["id"]), has_direct=has_direct)
+            for account in stored["accounts"]
         }
-        return ChannelGroups(self._maps(stored["maps"], ()), accounts)
+        return ChannelGroups(self._maps(stored["maps"], (), has_direct=has_direct), accounts)
 
-    def _maps(self, stored: Mapping[str, Any], path: tuple[str, ...]) -> dict[str, GroupMap[int]]:
-        return {name: self._group_map(groups, (*path, name)) for name, groups in stored.items()}
+    def _maps(self, stored: Mapping[str, Any], path: tuple[str, ...], *, has_direct: bool) -> dict[str, GroupMap[int]]:
+        """Compile the maps of a channel or an account; direct chats where the release has rules for them."""
+        return {
+            name: self._group_map(groups, (*path, name))
+            for name, groups in stored.items()
+            if has_direct or name != DIRECT
+        }
 
     def _group_map(self, stored: Sequence[Mapping[str, Any]], path: tuple[str, ...]) -> GroupMap[int]:
         return GroupMap((self._group(members, path) for members in stored), path)

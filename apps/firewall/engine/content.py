@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 from apps.firewall.engine.dialect import Dialect
 from apps.firewall.engine.names import NameMatcher, compile_names, normalize_name
 from apps.firewall.errors import FirewallError
-from apps.firewall.patterns import compile_pattern, search_bounded
+from apps.firewall.patterns import compile_pattern, counts, search_bounded
 
 LAYER: Final = "content"
 DEPTH_LIMIT: Final = 100
@@ -251,6 +251,8 @@ class _Walk:
         for match in search_bounded(self.by.pattern, text, limit_s=left_s):
             if isinstance(match, int):
                 raise ContentUncheckedError("the search took too long")
+            if not counts(match):
+                continue
             if not any(start <= match.start() and match.end() <= end for start, end in marked):
                 yield match.start(), match.end()
 

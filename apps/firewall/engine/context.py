@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import Any, Final, Self
 
 from apps.firewall.errors import FirewallError
@@ -63,6 +64,12 @@ class CallContext:
             values[name] = reader(name, value)
         return cls(**values)
 
+    def of_caller(self, agent_id: str, session_key: str | None) -> Self:
+        """Give the same context in the name of an agent and its session; every call comes by here."""
+        values = dict(zip(_NAMES, _VALUES(self), strict=True))
+        values["agent_id"], values["session_key"] = agent_id, session_key
+        return type(self)(**values)
+
     def to_json(self) -> dict[str, Any]:
         """Return the context as a JSON object without the members that say nothing."""
         shown: dict[str, Any] = {}
@@ -74,6 +81,10 @@ class CallContext:
                 value = list(value)
             shown[field.name] = dict(value) if isinstance(value, Mapping) else value
         return shown
+
+
+_NAMES: Final = tuple(each.name for each in fields(CallContext))
+_VALUES: Final = attrgetter(*_NAMES)
 
 
 def _text(name: str, value: Any) -> str | None:

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, Protocol
 from apps.firewall.engine.apply_patch import read_apply_patch
 from apps.firewall.engine.compile import Engine
 from apps.firewall.engine.context import CallContext
-from apps.firewall.engine.groups import GroupMap
+from apps.firewall.engine.groups import DIRECT, GroupMap
 from apps.firewall.engine.senders import Sender, SenderIndex
 
 ANY_OTHER: Final = "*"
@@ -24,6 +24,7 @@ _OTHER_PROVIDER: Final = "any-other-provider"
 _OTHER_MODEL: Final = "any-other-model"
 _OTHER_CHANNEL: Final = "any-other-channel"
 _OTHER_GROUP: Final = "any-other-group"
+_OTHER_PEER: Final = "0"  # an id, and nobody's
 _OTHER_SENDER: Final = "any-other-sender"
 
 
@@ -58,15 +59,18 @@ class Conversation(NamedTuple):
         channel: "" for a call that comes from no channel.
         group: "" for a direct conversation.
         space: the guild or team around the group.
+        peer: of a direct chat that the session's key names; "" where the sender is the peer, if there is one.
     """
 
     channel: str = ""
     account: str = ""
     space: str = ""
     group: str = ""
+    peer: str = ""
 
     def __str__(self) -> str:
-        return " ".join(part for part in (self.channel, self.account, self.space, self.group) if part) or "direct"
+        where = (self.channel, self.account, self.space, self.group, self.peer and "direct", self.peer)
+        return " ".join(part for part in where if part) or "direct"
 
 
 class SenderClass(NamedTuple):
@@ -111,6 +115,11 @@ class Classes:
 def group_session_key(agent: str, channel: str, group_id: str) -> str:
     """Return the session key of an agent in a group: the proof that a caller is in it."""
     return f"agent:{agent}:{channel}:group:{group_id}"
+
+
+def direct_session_key(agent: str, channel: str, peer: str) -> str:
+    """Return the session key of an agent in a direct chat."""
+    return f"agent:{agent}:{channel}:direct:{peer}"
 
 
 class Naming:
@@ -178,11 +187,13 @@ def context_of(context_class: ContextClass) -> CallContext:
     """Return a context of a class."""
     where, who = context_class.conversation, sender_of(context_class.sender, context_class.conversation)
     agent = agent_of(context_class.agent)
-    group = _named(where.group, _OTHER_GROUP)
+    channel = _named(where.channel, _OTHER_CHANNEL) or ""
+    group, peer = _named(where.group, _OTHER_GROUP), _named(where.peer, _OTHER_PEER)
+    key = group_session_key(agent, channel, group) if group else None
     provider, model = model_of(context_class.model)
     return CallContext(
         agent_id=agent,
-        session_key=group_session_key(agent, _named(where.channel, _OTHER_CHANNEL) or "", group) if group else None,
+        session_key=direct_session_key(agent, channel, peer) if peer else key,
         provider=provider,
         model_id=model,
         channel=who.channel,
@@ -260,8 +271,18 @@ def _conversations(engines: list[Engine], naming: Naming) -> tuple[Conversation,
                 found.add(Conversation(name, account, "", ANY_OTHER))
                 for maps in (channel.maps, channel.accounts.get(account, {})):
                     for map_name, groups in maps.items():
-                        found.update(_in_map(name, account, map_name in _SPACES, groups))
+                        if map_name == DIRECT:
+                            found.update(_direct(name, account, groups))
+                        else:
+                            found.update(_in_map(name, account, map_name in _SPACES, groups))
     return tuple(sorted(found))
+
+
+def _direct(channel: str, account: str, chats: GroupMap[int]) -> Iterator[Conversation]:
+    """Return the chats whose peer the session's key names, and the one in which the sender is the peer."""
+    yield Conversation(channel, account)
+    for peer in (*chats.entries, ANY_OTHER):
+        yield Conversation(channel, account, peer=peer)
 
 
 def _in_map(channel: str, account: str, is_space: bool, groups: GroupMap[int]) -> Iterator[Conversation]:
@@ -279,8 +300,10 @@ def _senders(engine: Engine, naming: Naming) -> Iterator[SenderClass]:
     yield from named_classes(engine, naming)
     for channel in engine.channels.values():
         for maps in (channel.maps, *channel.accounts.values()):
-            for groups in maps.values():
+            for name, groups in maps.items():
                 yield from _senders_in(groups, naming)
+                if name == DIRECT:
+                    yield from (SenderClass("id", peer) for peer in groups.entries if peer != ANY_OTHER)
 
 
 def _senders_in(groups: GroupMap[int], naming: Naming) -> Iterator[SenderClass]:

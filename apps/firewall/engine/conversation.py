@@ -1,4 +1,4 @@
-"""Which group block holds for a conversation.
+"""Which block of a group or a direct chat holds for a conversation.
 
 The places that may answer are worked out once for each conversation; the sender is looked up in them for each call.
 For a channel whose resolver a release keeps in a plugin of its own nothing is recorded; the rules recorded for the
@@ -11,7 +11,7 @@ from apps.firewall.engine.compile import Engine
 from apps.firewall.engine.context import CallContext
 from apps.firewall.engine.group_caller import caller_chains
 from apps.firewall.engine.group_channels import READERS
-from apps.firewall.engine.groups import Chain, GroupRequest, find_in_chain
+from apps.firewall.engine.groups import DIRECT, Chain, GroupRequest, direct_chain, find_in_chain
 from apps.firewall.engine.opening import Place
 from apps.firewall.engine.senders import Sender
 from apps.firewall.engine.session import Session
@@ -27,7 +27,29 @@ ACTIVE_CHANNELS: Final = frozenset(READERS) - {"telegram"}
 
 
 def chains_of(engine: Engine, context: CallContext, session: Session) -> Chains:
-    """Return the places that may answer for a conversation, whoever speaks."""
+    """Return the places that may answer for a conversation, whoever speaks: a direct chat before the groups."""
+    return (*_direct_chains(engine, context, session), *_group_chains(engine, context, session))
+
+
+def _direct_chains(engine: Engine, context: CallContext, session: Session) -> Chains:
+    """Return the place of a direct chat; where the key does not name it, the sender is the peer.
+
+    Source: 2026.9.6, the policy of a conversation that takes the place of the group's.
+    """
+    direct = session.direct
+    if not engine.dialect.direct_channels or (direct is None and session.group_ids):
+        return ()
+    name = (direct.channel if direct is not None else "") or session.channel
+    channel = engine.channels.get(name) if name in engine.dialect.direct_channels else None
+    if channel is None:
+        return ()
+    account = (direct.account if direct is not None else None) or context.account_id
+    peer = direct.peer if direct is not None and direct.is_by_id else None
+    chain = direct_chain(channel.map_of(DIRECT, account), peer)
+    return ((f"channels.{name}", chain),) if chain else ()
+
+
+def _group_chains(engine: Engine, context: CallContext, session: Session) -> Chains:
     name = session.channel
     channel = engine.channels.get(name) if name is not None and session.group_ids else None
     if name is None or channel is None:

@@ -1,6 +1,7 @@
 """The group and the thread that a session key names, and which group a caller may claim.
 
-Source: conformance README, `session_key.jsonl`, kinds `group`, `trusted_group` and `thread`.
+Source: conformance README, `session_key.jsonl`, kinds `group`, `trusted_group` and `thread`; for direct chats the
+released package.
 """
 
 import re
@@ -10,19 +11,21 @@ from typing import Final
 
 from apps.firewall.engine.dialect import Dialect
 from apps.firewall.engine.names import fold, trim
+from apps.firewall.engine.senders import normalize_channel
 
 TELEGRAM: Final = "telegram"
 
 _FLAGS: Final = re.IGNORECASE | re.ASCII
 _ANY: Final = r"[^\n\r\u2028\u2029]+"
-_THREAD: Final = re.compile(":thread:", _FLAGS)
-_THREAD_OR_TOPIC: Final = re.compile(":(?:thread|topic):", _FLAGS)
-_THREAD_OR_TOPIC_AS_WRITTEN: Final = re.compile(":(?:thread|topic):")
+_THREAD: Final = (":thread:",)
+_THREAD_OR_TOPIC: Final = (":thread:", ":topic:")
 _TOPIC_OF_SENDER: Final = re.compile(rf"({_ANY}):topic:([^:]+):sender:[^:]+", _FLAGS)
 _TOPIC: Final = re.compile(rf"({_ANY}):topic:([^:]+)", _FLAGS)
 _SENDER: Final = re.compile(rf"({_ANY}):sender:[^:]+", _FLAGS)
 _TELEGRAM_TOPIC: Final = re.compile(r"(-?\d+):topic:(\d+)", _FLAGS)
 _GROUP_KINDS: Final = ("group", "channel")
+_DIRECT_KINDS: Final = ("direct", "dm")
+_DIRECT: Final = re.compile(r"(?:direct|dm)\s*:", _FLAGS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,20 @@ class KeyGroup:
 
     channel: str | None = None
     group_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DirectChat:
+    """A direct chat: its channel ("" where the key leaves it open), its account if the key names it, and the peer."""
+
+    channel: str
+    account: str | None
+    peer: str
+
+    @property
+    def is_by_id(self) -> bool:
+        """Say whether the peer is an id: a person whom several channels know has a name instead."""
+        return self.peer.isascii() and self.peer.isdecimal()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +72,14 @@ class _Conversation:
     channel: str
     kind: str
     raw_id: str
+    prefix: str = ""
 
 
 def group_of_key(dialect: Dialect, key: str | None, *, active_channels: Collection[str] = ()) -> KeyGroup:
     """Return the channel and the group ids that a session key names.
+
+    A thread lies in its conversation, whatever its id is and however deep it nests: the conversation's own id is always
+    among the ids, so that no spelling of a key leads past the group's rules.
 
     Args:
         active_channels: channels whose own reading of ids is known.
@@ -69,8 +90,8 @@ def group_of_key(dialect: Dialect, key: str | None, *, active_channels: Collecti
     if dialect.key_topic_is_thread:
         conversation = _read_loosely(_cut_thread(raw, _THREAD_OR_TOPIC) or raw)
         return KeyGroup(conversation.channel, (conversation.raw_id,)) if conversation else KeyGroup()
-    thread = thread_of_key(dialect, raw)
-    whole = (thread.base if thread.thread_id else raw) or ""
+    base, thread_id = _split(raw, _THREAD)
+    whole = base if thread_id else raw
     conversation = _read_strictly(whole)
     if conversation is None:
         conversation = _read_loosely(whole)
@@ -78,16 +99,35 @@ def group_of_key(dialect: Dialect, key: str | None, *, active_channels: Collecti
     else:
         ids = _scoped_ids(conversation.raw_id)
         if not _is_telegram_topic(conversation, active_channels):
-            ids.append(conversation.raw_id)
+            ids.append(_split(conversation.raw_id, _THREAD)[0])
     if conversation is None:
         return KeyGroup()
     return KeyGroup(conversation.channel, tuple(dict.fromkeys(trim(each) for each in ids if trim(each))))
 
 
+def direct_of_key(dialect: Dialect, key: str | None) -> DirectChat | None:
+    """Return the direct chat that a session key names, by channel, by account and channel, or by its peer alone."""
+    raw = trim(key or "")
+    if _DIRECT.search(raw) is None:
+        return None
+    thread = thread_of_key(dialect, raw)
+    parts = ((thread.base if thread.thread_id else raw) or "").split(":")
+    if fold(parts[0]) == "agent":
+        parts = parts[2:]
+    words = [fold(part) for part in parts]
+    for at in range(min(3, len(parts) - 1)):
+        if words[at] in _DIRECT_KINDS and all(words[:at]) and (at < 2 or words[1] not in _GROUP_KINDS):
+            peer = trim(":".join(parts[at + 1 :]))
+            channel = normalize_channel(dialect, words[0]) if at else ""
+            return DirectChat(channel, words[1] if at == 2 else None, peer) if peer else None
+    return None
+
+
 def _read_strictly(key: str) -> _Conversation | None:
     """Read `[agent:<id>:]<channel>:<kind>:<id>` ignoring case, empty segments of the id kept."""
     parts = key.split(":")
-    if fold(parts[0]) == "agent":
+    agent = parts[:2] if fold(parts[0]) == "agent" else []
+    if agent:
         if len(parts) < 3 or not trim(parts[1]):
             return None
         parts = parts[2:]
@@ -96,7 +136,7 @@ def _read_strictly(key: str) -> _Conversation | None:
     channel, kind = fold(parts[0]), fold(parts[1])
     if not channel or kind not in _GROUP_KINDS:
         return None
-    return _Conversation(channel, kind, trim(":".join(parts[2:])))
+    return _Conversation(channel, kind, trim(":".join(parts[2:])), trim(":".join([*agent, *parts[:2]])))
 
 
 def _read_loosely(key: str) -> _Conversation | None:
@@ -142,7 +182,7 @@ def thread_of_key(dialect: Dialect, key: str | None, *, active_channels: Collect
     if not key:
         return KeyThread(None, None, None)
     if dialect.key_topic_is_thread:
-        base, thread_id = _split(key, _THREAD_OR_TOPIC_AS_WRITTEN)
+        base, thread_id = _split(key, _THREAD_OR_TOPIC, is_case_ignored=False)
         return KeyThread(base, thread_id, _cut_thread(trim(key), _THREAD_OR_TOPIC))
     raw = trim(key)
     if not raw:
@@ -152,20 +192,28 @@ def thread_of_key(dialect: Dialect, key: str | None, *, active_channels: Collect
         topic = conversation.raw_id.rsplit(":", 1)[1]
         base = raw[: -len(f":topic:{topic}")]
         return KeyThread(base, topic, base)
-    base, thread_id = _split(raw, _THREAD)
-    return KeyThread(base, thread_id, base if thread_id else None)
+    if conversation is None:
+        base, thread_id = _split(raw, _THREAD)
+        return KeyThread(base, thread_id, base if thread_id else None)
+    inner, thread_id = _split(conversation.raw_id, _THREAD)
+    if thread_id is None:
+        return KeyThread(raw, None, None)
+    base = f"{conversation.prefix}:{trim(inner)}"
+    return KeyThread(base, thread_id, base)
 
 
-def _split(key: str, mark: re.Pattern[str]) -> tuple[str, str | None]:
-    marks = list(mark.finditer(key))
-    if not marks:
+def _split(key: str, marks: Collection[str], *, is_case_ignored: bool = True) -> tuple[str, str | None]:
+    """Split at the last of some marks; two that share a colon are two."""
+    searched = key.lower() if is_case_ignored else key
+    place, mark = max((searched.rfind(mark), mark) for mark in marks)
+    if place < 0:
         return key, None
-    return key[: marks[-1].start()], trim(key[marks[-1].end() :]) or None
+    return key[:place], trim(key[place + len(mark) :]) or None
 
 
-def _cut_thread(key: str, mark: re.Pattern[str]) -> str | None:
+def _cut_thread(key: str, marks: Collection[str]) -> str | None:
     """Return the key of the parent conversation; None when there is none."""
-    base, _ = _split(key, mark)
+    base, _ = _split(key, marks)
     return trim(base) or None if len(base) < len(key) else None
 
 

@@ -105,6 +105,7 @@ def explain_with(
 
 PROFILE_LAYERS: Final = ("profile", "provider_profile")
 MIXED_LAYERS: Final = ("sandbox", "subagent")
+_IGNORED: Final = "lets it pass: its allow list names no tool of OpenClaw's own, so this release ignores it"
 _ADMITTED: Final = "every layer that applies admits it"
 # a named tuple's own constructor costs a Python call more, on the one path where that counts
 _decision: Final[Callable[[tuple[str, bool, str | None, str | None, str | None, str]], Decision]] = partial(
@@ -213,7 +214,7 @@ def _steps(engine: Engine, resolution: Resolution, tool: str) -> Iterable[Step]:
             rule, reason = (None, "lets it pass") if permits else (gate.rule, gate.reason)
         elif here is not None:
             permits = bool(here[2].mask & bit)
-            reason = "lets it pass"
+            reason = _IGNORED if here[2].ignored else "lets it pass"
             if not permits:
                 rule, _, reason = _why(resolution, here, bit)
         yield Step(

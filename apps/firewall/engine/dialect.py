@@ -9,7 +9,13 @@ from dataclasses import dataclass
 from types import MappingProxyType, ModuleType
 from typing import Any, Final
 
-from apps.firewall.engine import catalogue_2026_2, catalogue_2026_9
+from apps.firewall.engine import (
+    catalogue_2026_2,
+    catalogue_2026_9,
+    document_keys_2026_2,
+    document_keys_2026_9,
+)
+from apps.firewall.engine.known_keys import KnownObject, read_table
 from apps.firewall.errors import FirewallError
 
 EVERYTHING_OF_OPENCLAW: Final = "group:openclaw"
@@ -46,6 +52,7 @@ class Dialect:
     """One release: its reference tables, then the rules in which it differs from the other."""
 
     release: str
+    recorded_version: str  # of the package whose answers are recorded
 
     # --- reference tables ---
     catalogue: tuple[CatalogueTool, ...]
@@ -66,6 +73,7 @@ class Dialect:
     channel_aliases: Mapping[str, str]
     resolver_location: Mapping[str, str]
     sender_prefixes: tuple[str, ...]  # cut from sender identities, before a colon
+    document_keys: KnownObject  # what is read in `openclaw.json`
 
     # --- the pipeline ---
     layers: tuple[str, ...]  # keys of the layers, in the order of evaluation
@@ -76,6 +84,7 @@ class Dialect:
     agent_required: bool  # without an agent, several configured ones are an error
     model_key_with_provider: bool  # the model key is always provider/model
     provider_last_spelling_wins: bool  # of several spellings of a provider key; else the normal form, then the first
+    plugin_ids_trimmed: bool  # a list names a plugin whose id is written with blanks around it
     unknown_allowlist_dropped: bool  # an allow list that names no core tool is ignored
 
     # --- sandbox and sub-agents ---
@@ -88,7 +97,9 @@ class Dialect:
     # --- groups and senders ---
     sender_channel_keys: bool  # sender keys of the form channel:<channel>:<id>
     sender_policy_mode: bool  # a caller may switch rules by sender off
+    direct_channels: tuple[str, ...]  # channels with rules for direct chats
     group_candidates: bool  # several group ids are tried, from the most specific on
+    group_keys_trimmed: bool  # where case is ignored, so are blanks around a key
     empty_account_groups_count: bool  # an account's empty map replaces the channel's even when it is the only account
     caller_group_unchecked: bool  # a caller's group and channel are believed before those of the session key
 
@@ -198,7 +209,9 @@ def _tables(source: ModuleType) -> dict[str, Any]:
 
 _RELEASE_2026_9: Final = Dialect(
     release="2026.9",
+    recorded_version="2026.9.6",
     **_tables(catalogue_2026_9),
+    document_keys=read_table(document_keys_2026_9.KEYS),
     layers=(
         "profile",
         "provider_profile",
@@ -221,6 +234,7 @@ _RELEASE_2026_9: Final = Dialect(
     agent_required=True,
     model_key_with_provider=True,
     provider_last_spelling_wins=False,
+    plugin_ids_trimmed=True,
     unknown_allowlist_dropped=False,
     sandbox_also_allow=True,
     sandbox_image_tool="view_image",
@@ -229,7 +243,9 @@ _RELEASE_2026_9: Final = Dialect(
     subagent_allow_lifts_deny=False,
     sender_channel_keys=True,
     sender_policy_mode=True,
+    direct_channels=("telegram",),
     group_candidates=True,
+    group_keys_trimmed=True,
     empty_account_groups_count=False,
     caller_group_unchecked=False,
     apply_patch_opt_in=False,
@@ -260,7 +276,9 @@ _RELEASE_2026_9: Final = Dialect(
 
 _RELEASE_2026_2: Final = Dialect(
     release="2026.2",
+    recorded_version="2026.2.25",
     **_tables(catalogue_2026_2),
+    document_keys=read_table(document_keys_2026_2.KEYS),
     layers=(
         "owner_only",
         "profile",
@@ -280,6 +298,7 @@ _RELEASE_2026_2: Final = Dialect(
     agent_required=False,
     model_key_with_provider=False,
     provider_last_spelling_wins=True,
+    plugin_ids_trimmed=False,
     unknown_allowlist_dropped=True,
     sandbox_also_allow=False,
     sandbox_image_tool="image",
@@ -288,7 +307,9 @@ _RELEASE_2026_2: Final = Dialect(
     subagent_allow_lifts_deny=True,
     sender_channel_keys=False,
     sender_policy_mode=False,
+    direct_channels=(),
     group_candidates=False,
+    group_keys_trimmed=False,
     empty_account_groups_count=True,
     caller_group_unchecked=True,
     apply_patch_opt_in=True,

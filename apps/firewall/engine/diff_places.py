@@ -96,8 +96,10 @@ class Places:
         for chains in (old,) if new is old else (old, new):
             for _, chain in chains:
                 for place in chain:
-                    if place.entry.senders is not None:
-                        here.update(dict.fromkeys(self._found_by(place.entry.senders)))
+                    here.update(dict.fromkeys(self._spelt(SenderClass("id", peer) for peer in place.peers)))
+                    for each in place.each:
+                        if each.entry is not None and each.entry.senders is not None:
+                            here.update(dict.fromkeys(self._found_by(each.entry.senders)))
         for sender in here:
             if speaks_in(sender, conversation):
                 self.voices.append((conversation, sender))
@@ -113,6 +115,13 @@ class Places:
             number = self._numbers[blocks] = len(self.blocks)
             self.blocks.append(blocks)
         return number
+
+    def _spelt(self, peers: Iterable[SenderClass]) -> Iterable[SenderClass]:
+        """Return senders in each spelling that is told apart; who stands for everybody is none."""
+        for sender in peers:
+            if sender.value != ANY_OTHER:
+                yield sender
+                yield from self._odd.get(identity_of(sender), ())
 
     def _found_by(self, index: SenderIndex[int]) -> Iterable[SenderClass]:
         """Return the classes whom the rules of an index find: an id with and without its `@`, on any channel."""

@@ -77,10 +77,13 @@ def blocks_in(engine: Engine, resolution: Resolution) -> dict[Block, Policy | No
 
 
 def _groups(engine: Engine, resolution: Resolution) -> Iterator[tuple[Block, Policy | None]]:
-    channel = resolution.session.channel or ""
-    for _, chain in resolution.talk.chains:
-        for place in chain:
-            found, path = find_in_chain((place,), resolution.sender), (channel, *place.path)
+    for name, chain in resolution.talk.chains:
+        for each in chain:
+            place = each.of_sender(resolution.group_sender)
+            if place is None:
+                continue
+            found = find_in_chain((place,), resolution.group_sender)
+            path = (name.removeprefix("channels."), *place.path)
             if found is not None:
                 yield Block(layer="group", path=path, sender=found[2]), engine.policies[found[0]]
                 if engine.blocks[found[0]] is not None:

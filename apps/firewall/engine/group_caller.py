@@ -114,7 +114,7 @@ def find_for_caller(
         group_channel=caller.group_channel,
         group_space=caller.group_space,
     )
-    sender = replace(caller.sender, channel=caller.sender.channel or conversation.channel)
+    sender = replace(caller.sender, channel=conversation.channel)
     for chain in caller_chains(dialect, conversation.channel, channel, request, active_channels=active_channels):
         answer = answer_of(dialect, chain, sender, caller.sender_policy_mode)
         if answer is not None and says_something(answer.tools):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from apps.firewall.engine.dialect import Dialect
-from apps.firewall.engine.names import trim
+from apps.firewall.engine.names import fold, trim
 from apps.firewall.engine.senders import Sender, SenderIndex, compile_senders
 from apps.firewall.engine.session_key import slug_id
 
@@ -18,6 +18,7 @@ T = TypeVar("T")
 
 ANY_GROUP: Final = "*"
 GROUPS: Final = "groups"
+DIRECT: Final = "direct"
 DEFAULT_ACCOUNT: Final = "default"
 
 
@@ -44,7 +45,7 @@ class GroupMap(Generic[T]):
     def __init__(self, entries: Iterable[GroupEntry[T]], path: tuple[str, ...] = ()) -> None:
         self.entries = {entry.key: entry for entry in entries}
         self.path = path
-        self._folded: dict[str, GroupEntry[T]] | None = None
+        self._folded: dict[bool, dict[str, GroupEntry[T]]] = {}
         self._by_slug: dict[Callable[[str], str], dict[str, GroupEntry[T]]] = {}
 
     def __bool__(self) -> bool:
@@ -54,14 +55,20 @@ class GroupMap(Generic[T]):
         """Return the entry with exactly this key."""
         return self.entries.get(key)
 
-    def get_folded(self, key: str) -> GroupEntry[T] | None:
-        """Return the first entry other than `*` whose key is equal ignoring case."""
-        if self._folded is None:
-            self._folded = {}
+    def get_folded(self, key: str, *, is_trimmed: bool = False) -> GroupEntry[T] | None:
+        """Return the first entry other than `*` whose key is equal ignoring case.
+
+        Args:
+            is_trimmed: ignoring blanks around it as well.
+        """
+        read = fold if is_trimmed else str.lower
+        folded = self._folded.get(is_trimmed)
+        if folded is None:
+            folded = self._folded[is_trimmed] = {}
             for entry in self.entries.values():
                 if entry.key != ANY_GROUP:
-                    self._folded.setdefault(entry.key.lower(), entry)
-        return self._folded.get(key.lower())
+                    folded.setdefault(read(entry.key), entry)
+        return folded.get(read(key))
 
     def first(self, keys: Iterable[str]) -> GroupEntry[T] | None:
         """Return the entry of the first key that has one; blank keys are passed over."""
@@ -82,7 +89,7 @@ class GroupMap(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class ChannelGroups(Generic[T]):
-    """The maps of one channel by name (`groups`, `guilds`, `channels`, `teams`, `rooms`), and those of its accounts."""
+    """The maps of one channel by name (`groups`, `direct`, `guilds`, …), and those of its accounts."""
 
     maps: Mapping[str, GroupMap[T]] = field(default_factory=dict)
     accounts: Mapping[str, Mapping[str, GroupMap[T]]] = field(default_factory=dict)
@@ -109,7 +116,12 @@ class ChannelGroups(Generic[T]):
         return entry.channels.get(rest[3]) if entry is not None and entry.channels is not None else None
 
     def with_entry(self, path: Sequence[str], change: Callable[[GroupEntry[T]], GroupEntry[T]]) -> "ChannelGroups[T]":
-        """Return these groups with one entry changed; the rest is shared."""
+        """Return these groups with one entry changed; the rest is shared. One that decides nothing changes nothing.
+
+        A direct chat is such an entry where the release has no rules for them.
+        """
+        if self.entry_at(path) is None:
+            return self
         if path[0] == "accounts":
             maps = self.accounts[path[1]]
             own = {**maps, path[2]: _with_entry(maps[path[2]], path[3:], change)}
@@ -159,19 +171,33 @@ class Place(Generic[T]):
     """One entry that may answer, and where it stands below its channel.
 
     Attributes:
+        entry: None where the sender says which entry is meant.
+        peers: for such a place the one of each direct chat, by its peer.
         senders: whether its rules by sender are asked.
         phones: whether the sender's phone number is used for them.
         dotted: the path in one text; a chain is kept, so that decisions need not join it again.
     """
 
-    entry: GroupEntry[T]
+    entry: GroupEntry[T] | None
     path: tuple[str, ...]
     senders: bool = True
     phones: bool = True
+    peers: Mapping[str, "Place[T]"] = field(default_factory=dict)
     dotted: str = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dotted", ".".join(self.path))
+
+    def of_sender(self, sender: Sender) -> "Place[T] | None":
+        """Return the place of the chat with a sender: a peer without an entry has the one for `*`."""
+        if self.entry is not None:
+            return self
+        return self.peers.get(trim(sender.id or "")) or self.peers.get(ANY_GROUP)
+
+    @property
+    def each(self) -> tuple["Place[T]", ...]:
+        """The places with an entry: this one, or one for each direct chat."""
+        return (self,) if self.entry is not None else tuple(self.peers.values())
 
 
 Chain: TypeAlias = tuple[Place[T], ...]
@@ -207,6 +233,12 @@ def find_in_chain(chain: Chain[T], sender: Sender, skipped: bool = False) -> tup
     """
     for place in chain:
         entry = place.entry
+        if entry is None:
+            chat = place.of_sender(sender)
+            found_in = None if chat is None else find_in_chain((chat,), sender, skipped)
+            if found_in is not None:
+                return found_in
+            continue
         if entry.senders is not None and place.senders and not skipped:
             found = entry.senders.find(sender if place.phones else replace(sender, e164=None))
             if found is not None:
@@ -221,6 +253,25 @@ def places(groups: GroupMap[T] | None, *entries: GroupEntry[T] | None) -> Chain[
     if groups is None:
         return ()
     return tuple(Place(entry, (*groups.path, entry.key)) for entry in entries if entry is not None)
+
+
+def direct_chain(groups: GroupMap[T] | None, peer: str | None) -> Chain[T]:
+    """Return the entry of a direct chat, else the one for `*`; an entry takes nothing over from that one.
+
+    Args:
+        peer: None where the sender is the peer.
+    """
+    if not groups:
+        return ()
+    if peer is None:
+        chats = {key: _chat(groups, entry) for key, entry in groups.entries.items()}
+        return (Place(None, groups.path, phones=False, peers=chats),)
+    entry = groups.get(peer) or groups.get(ANY_GROUP)
+    return () if entry is None else (_chat(groups, entry),)
+
+
+def _chat(groups: GroupMap[T], entry: GroupEntry[T]) -> Place[T]:
+    return Place(entry, (*groups.path, entry.key), phones=False)
 
 
 def plain_chain(dialect: Dialect, channel: ChannelGroups[T], request: GroupRequest) -> Chain[T]:
@@ -243,7 +294,7 @@ def _entry(dialect: Dialect, groups: GroupMap[T], request: GroupRequest) -> Grou
     for group_id in (trim(each or "") for each in ids):
         entry = groups.get(group_id) if group_id else None
         if entry is None and group_id and request.case_ignored:
-            entry = groups.get_folded(group_id)
+            entry = groups.get_folded(group_id, is_trimmed=dialect.group_keys_trimmed)
         if entry is not None:
             return entry
     return None
@@ -255,7 +306,7 @@ def read_channel(dialect: Dialect, block: object, read: Callable[[Any], T | None
     Args:
         read: makes an answer of a `tools` object, None of what is none.
     """
-    names = (GROUPS, "guilds", "channels", "teams", "rooms")
+    names = (GROUPS, DIRECT, "guilds", "channels", "teams", "rooms")
 
     def entries(value: Mapping[str, Any], path: tuple[str, ...]) -> GroupMap[T]:
         known = {key: each for key, each in value.items() if isinstance(each, Mapping)}

@@ -23,6 +23,7 @@ _CARGO_PROGRAM: Final = re.compile(r"CARGO_TARGET_[A-Z0-9_]+_(?:LINKER|RUNNER)")
 _OBJECT_MEMBERS: Final = frozenset({"__proto__", "prototype", "constructor"})
 _SAFE_PROTOCOLS: Final = frozenset({"git", "http", "https", "ssh"})
 _NUMBER: Final = re.compile(r"[+-]?[0-9]+")
+_PAGERS: Final = frozenset({"GIT_PAGER", "PAGER"})
 _NO_PAGER: Final = frozenset({"", "cat"})
 _SHOWN: Final = 10
 _SHOWN_CHARACTERS: Final = 80
@@ -76,7 +77,6 @@ class HostEnvRules:
     odd_names_refused: bool  # a call that asks for such a name is refused, instead of going without it
     override_names_refused: bool  # a call is also refused for what only calls may not set
     values_count: bool  # what is no text is not asked for, and a few values make a refused name harmless
-    spelling_ignored: bool  # a variable replaces its other spellings, as small and capital letters go
     marked: Mapping[str, str]  # set at last, whatever was asked for
 
     def blocks(self, name: str) -> bool:
@@ -113,7 +113,6 @@ _RULES: Final[Mapping[str, HostEnvRules]] = MappingProxyType(
             odd_names_refused=True,
             override_names_refused=True,
             values_count=True,
-            spelling_ignored=True,
             marked=MappingProxyType({"OPENCLAW_CLI": "1"}),
         ),
         "2026.2": HostEnvRules(
@@ -126,7 +125,6 @@ _RULES: Final[Mapping[str, HostEnvRules]] = MappingProxyType(
             odd_names_refused=False,
             override_names_refused=False,
             values_count=False,
-            spelling_ignored=False,
             marked=MappingProxyType({}),
         ),
     }
@@ -166,8 +164,7 @@ def sanitize_env(dialect: Dialect, base: Mapping[str, Any], overrides: Mapping[s
     rules = host_env_rules(dialect)
     env: dict[str, str] = dict(_inherited(rules, base))
     accepted, blocked, invalid = _overrides(rules, overrides or {})
-    for name, value in accepted:
-        _put(rules, env, name, value)
+    env.update(accepted)
     env.update(rules.marked)
     if not rules.odd_names_refused:
         return SanitizedEnv(env)
@@ -224,20 +221,13 @@ def _overrides(rules: HostEnvRules, overrides: Mapping[str, Any]) -> tuple[list[
             invalid.append(name or written)
         elif rules.values_count and name in _OBJECT_MEMBERS:
             blocked.append(name)
-        elif rules.values_count and name.upper() == "GIT_PAGER" and trim(value) in _NO_PAGER:
+        elif rules.values_count and name.upper() in _PAGERS and value in _NO_PAGER:
             accepted.append((name, ""))
         elif name.upper() == _PATH or rules.blocks_override(name.upper()):
             blocked.append(name.upper())
         else:
             accepted.append((name, value))
     return accepted, blocked, invalid
-
-
-def _put(rules: HostEnvRules, env: dict[str, str], name: str, value: str) -> None:
-    if rules.spelling_ignored:
-        for other in [each for each in env if each != name and each.upper() == name.upper()]:
-            del env[other]
-    env[name] = value
 
 
 def _sorted(found: list[str]) -> tuple[str, ...]:

@@ -64,15 +64,18 @@ def group_ladder(engine: Engine, context: CallContext) -> tuple[Rung, ...]:
     resolution = open_resolution(engine, context)
     rungs: list[Rung] = []
     told: dict[object, bool | None] = {}  # whether a place answered; None when it was not read
-    decided = False
+    decided, sender = False, resolution.group_sender
     for path, chain in resolution.talk.chains:
         answered = decided
-        for place in chain:
+        for each in chain:
+            place = each.of_sender(sender)
+            if place is None:
+                continue
             mark = (place.path, place.senders, place.phones)
             if mark in told and (answered or told[mark] is not None):  # asked again, a place says what it said
                 answered = answered or bool(told[mark])
                 continue
-            own = _of_place(engine, (path.removeprefix("channels."), *place.path), place, resolution.sender, answered)
+            own = _of_place(engine, (path.removeprefix("channels."), *place.path), place, sender, answered)
             if answered:
                 told[mark] = None
             else:
@@ -118,6 +121,8 @@ _Asked = tuple[str, str, tuple[str | None, int] | None]
 
 def _asked(engine: Engine, place: Place[int], sender: Sender) -> Iterator[_Asked]:
     entry = place.entry
+    if entry is None:
+        return
     if entry.senders is not None:
         if place.senders:
             yield from _tried(engine, entry.senders, sender if place.phones else replace(sender, e164=None))

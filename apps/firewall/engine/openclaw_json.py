@@ -20,7 +20,7 @@ from apps.firewall.engine.source import (
 from apps.firewall.engine.subagents import max_spawn_depth
 from apps.firewall.errors import FirewallError
 
-MAPS: Final = ("groups", "guilds", "channels", "teams", "rooms")
+MAPS: Final = ("groups", "direct", "guilds", "channels", "teams", "rooms")
 _SETTINGS: Final = ("exec", "fs", "elevated", "loopDetection")
 _SHARED_SETTINGS: Final = (*_SETTINGS, "toolSearch")  # everybody's, agents have none of their own
 

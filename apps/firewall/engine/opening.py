@@ -213,7 +213,10 @@ def _merged(policy: Policy | None) -> Policy | None:
 
 
 def _profile(own: Policy | None, shared: Policy | None) -> tuple[str | None, tuple[str, ...]]:
-    """Return the profile's name and the names added to it: the agent's member before the global one, each by itself."""
+    """Return the profile's name and the names added to it: the agent's member before the global one, each by itself.
+
+    An empty name counts as one: it takes the place of the global profile and means none.
+    """
     name: str | None = None
     extra: tuple[str, ...] | None = None
     for policy in (own, shared):
@@ -221,7 +224,7 @@ def _profile(own: Policy | None, shared: Policy | None) -> tuple[str | None, tup
             name = policy.profile
         if policy is not None and extra is None:
             extra = policy.also_allow
-    return name or None, extra or ()
+    return name, extra or ()
 
 
 def _gates(engine: Engine, question: Question, agent: AgentRules | None) -> Iterator[Gate]:

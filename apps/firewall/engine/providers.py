@@ -6,7 +6,7 @@ Source: conformance README, "Provider key".
 from typing import NamedTuple
 
 from apps.firewall.engine.dialect import Dialect
-from apps.firewall.engine.names import fold
+from apps.firewall.engine.names import fold, trim
 from apps.firewall.engine.policy import Policy
 
 
@@ -23,7 +23,8 @@ ProviderMap = dict[str, ProviderBlock]
 def provider_map(dialect: Dialect, blocks: list[tuple[str, Policy | None]]) -> ProviderMap:
     """Index blocks by the normal form of their keys, of several spellings the one that the release takes.
 
-    Letter case and blanks make no other spelling; a closing slash (`openai/`) does.
+    Letter case and blanks around the key make no other spelling; a slash without a model (`openai/`) and blanks before
+    a slash do.
     """
     chosen: dict[str, tuple[str, Policy | None]] = {}
     for key, policy in blocks:
@@ -63,4 +64,9 @@ def find_provider(blocks: ProviderMap, keys: tuple[str, ...]) -> ProviderBlock |
 
 def _normal_key(dialect: Dialect, key: str) -> str:
     folded = fold(key)
-    return folded.removesuffix("/") if dialect.model_key_with_provider else folded
+    if not dialect.model_key_with_provider:
+        return folded
+    provider, slash, model = folded.partition("/")
+    if not provider or not slash:
+        return folded
+    return f"{trim(provider)}/{model}" if model else trim(provider)

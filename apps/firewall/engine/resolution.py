@@ -1,7 +1,7 @@
 """A context's layers while they are being found: what its session says, its opening, and what came after."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 from apps.firewall.engine.context import CallContext
@@ -31,6 +31,7 @@ class Talk:
         depth: the session's own, before the caller's word.
         channel: the conversation's, else the one that the caller names.
         transport: the channel, if it restricts tools by itself.
+        asked_on: the channel whose groups and direct chats are asked, else the conversation's.
         spoken_on: the channel that the caller names, else the conversation's: there the sender is looked for.
         is_webchat: that channel is the Gateway's own chat.
     """
@@ -41,6 +42,7 @@ class Talk:
     chains: Chains
     channel: str | None
     transport: str | None
+    asked_on: str | None
     spoken_on: str | None
     is_webchat: bool
 
@@ -86,6 +88,12 @@ class Resolution:
     def session(self) -> Session:
         """What the session keys say."""
         return self.talk.session
+
+    @property
+    def group_sender(self) -> Sender:
+        """Who speaks, as a group's rules look for them: on the conversation's channel, whatever the caller names."""
+        sender, channel = self.sender, self.talk.asked_on
+        return sender if sender.channel == channel else replace(sender, channel=channel)
 
     @property
     def layers(self) -> tuple[Applied, ...]:

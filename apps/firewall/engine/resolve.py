@@ -11,17 +11,19 @@ from typing import Any, Final
 from apps.firewall.engine.compile import Engine
 from apps.firewall.engine.context import CallContext
 from apps.firewall.engine.conversation import chains_of
+from apps.firewall.engine.dialect import Dialect
 from apps.firewall.engine.late import finish_resolution
-from apps.firewall.engine.names import fold
+from apps.firewall.engine.names import fold, trim
 from apps.firewall.engine.opening import Opening, Question, build_opening
 from apps.firewall.engine.resolution import Given, Resolution, Speaker, Talk
 from apps.firewall.engine.senders import Sender
 from apps.firewall.engine.session import Session, session_of
-from apps.firewall.engine.session_key import normalize_agent_id, whole_depth
+from apps.firewall.engine.session_key import normalize_agent_id, subagent_depth, whole_depth
 from apps.firewall.errors import FirewallError
 
 WEBCHAT: Final = "webchat"
 _ROLES: Final = ("main", "orchestrator", "leaf")
+_CONTROL_SCOPES: Final = ("children", "none")
 
 
 class ResolutionError(FirewallError):
@@ -122,13 +124,15 @@ def _talk(engine: Engine, context: CallContext) -> Talk:
         raise ResolutionError(session.problem)
     channel = session.channel or context.channel
     spoken_on = context.channel or channel
+    chains = chains_of(engine, context, session)
     return Talk(
         session=session,
         depth=session.depth,
         agent=_agent_of(engine, context, session),
-        chains=chains_of(engine, context, session),
+        chains=chains,
         channel=channel,
         transport=channel if channel in engine.transports else None,
+        asked_on=chains[0][0].removeprefix("channels.") if chains else channel,
         spoken_on=spoken_on,
         is_webchat=spoken_on is not None and fold(spoken_on) == WEBCHAT,
     )
@@ -171,20 +175,34 @@ def _read_stored(engine: Engine, resolution: Resolution, stored: Mapping[str, An
     context = resolution.context
     if resolution.depth < 1 or "inherited" not in engine.dialect.layers:
         return
-    spawn_depth = whole_depth(stored.get("spawnDepth"))
-    if spawn_depth is not None:
-        resolution.depth = spawn_depth
+    resolution.depth = _depth_of(engine.dialect, stored, resolution.depth)
     resolution.delegated = _proves_delegation(stored) and not (
         context.sender_id or context.sender_username or context.sender_name or context.sender_e164
     )
 
 
+def _depth_of(dialect: Dialect, stored: Mapping[str, Any], by_key: int) -> int:
+    """Tell how deep a stored session is: as it says, else one deeper than the session that spawned it."""
+    depth, parent = whole_depth(stored.get("spawnDepth")), _text(stored, "spawnedBy")
+    if depth is not None:
+        return depth
+    return subagent_depth(dialect, parent) + 1 if parent else by_key
+
+
 def _proves_delegation(stored: Mapping[str, Any]) -> bool:
-    parent, role = stored.get("spawnedBy"), stored.get("subagentRole")
-    depth = whole_depth(stored.get("spawnDepth"))
+    depth = stored.get("spawnDepth")
+    is_deep = isinstance(depth, int | float) and not isinstance(depth, bool) and depth >= 1 and depth == int(depth)
     return (
         stored.get("inheritedToolPolicyVersion") == 1
-        and isinstance(parent, str)
-        and bool(parent.strip())
-        and ((depth is not None and depth >= 1) or role in _ROLES)
+        and bool(_text(stored, "spawnedBy"))
+        and (
+            is_deep
+            or _text(stored, "subagentRole").lower() in _ROLES
+            or _text(stored, "subagentControlScope").lower() in _CONTROL_SCOPES
+        )
     )
+
+
+def _text(stored: Mapping[str, Any], name: str) -> str:
+    value = stored.get(name)
+    return trim(value) if isinstance(value, str) else ""

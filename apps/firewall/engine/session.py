@@ -6,6 +6,7 @@ Source: conformance README, `session_key.jsonl`.
 from typing import NamedTuple
 
 from apps.firewall.engine.context import CallContext
+from apps.firewall.engine.conversation_key import DirectChat, direct_of_key, group_of_key
 from apps.firewall.engine.dialect import Dialect
 from apps.firewall.engine.group_caller import Caller, conversation_of
 from apps.firewall.engine.names import trim
@@ -25,6 +26,7 @@ class Session(NamedTuple):
         agent: normal id of the agent that the key names; None when it names none.
         is_subagent: the key is a sub-agent's.
         group_ids: the groups that the keys lead to, the most specific first.
+        direct: the direct chat that the session's own key names, or the key it was spawned by.
         dropped_group: a group that the caller claimed and no key bears out.
         problem: why the key cannot be used; everything is denied then.
     """
@@ -34,6 +36,7 @@ class Session(NamedTuple):
     is_subagent: bool
     channel: str | None
     group_ids: tuple[str, ...]
+    direct: DirectChat | None
     dropped_group: str | None
     problem: str | None
 
@@ -67,9 +70,18 @@ def read_session(
         is_subagent_key(dialect, session_key),
         conversation.channel,
         conversation.group_ids,
+        _direct(dialect, session_key, spawned_by),
         dropped or conversation.dropped_group,
         problem,
     )
+
+
+def _direct(dialect: Dialect, session_key: str | None, spawned_by: str | None) -> DirectChat | None:
+    """Return the direct chat of the own key; of the parent's key where the own one names no conversation."""
+    own = direct_of_key(dialect, session_key)
+    if own is not None or spawned_by is None or group_of_key(dialect, session_key).group_ids:
+        return own
+    return direct_of_key(dialect, spawned_by)
 
 
 def session_of(dialect: Dialect, context: CallContext) -> Session:

@@ -16,6 +16,7 @@ from apps.firewall.errors import FirewallError
 
 DEFAULT_AGENT: Final = "main"
 MAIN_KEY: Final = "main"
+UNKNOWN: Final = "unknown"
 
 _VALID_ID: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _OTHER_CHARACTERS: Final = re.compile(r"[^a-z0-9_-]+")
@@ -24,12 +25,15 @@ _NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE
 _CRON_RUN: Final = re.compile(r"cron:[^:]+:run:[^:]+")
 _RUN_MARK: Final = re.compile(":run:", re.IGNORECASE)
 _LEGACY_CHATS: Final = (
-    (re.compile(r"group:[^:]+"), "group"),
+    (re.compile(r"group:[^:]+(?::[^\n\r\u2028\u2029]*)?"), "group"),
+    (re.compile(r"channel:[^:]+(?::[^\n\r\u2028\u2029]*)?"), "channel"),
     (re.compile(r"(?:whatsapp:)?[^:]+@g\.us"), "group"),
     (re.compile(r"discord:(?:[^:]+:)?guild-[^:]+:channel-[^:]+"), "channel"),
 )
 _DISCORD_CHAT: Final = _LEGACY_CHATS[-1:]
 _CHAT_KINDS: Final = {"group": "group", "channel": "channel", "direct": "direct", "dm": "direct"}
+_DIRECT: Final = ("direct", "dm")
+_CHAT_PLACES: Final = 3
 
 
 class SessionKeyError(FirewallError):
@@ -271,25 +275,30 @@ def chat_type(dialect: Dialect, key: str | None) -> str:
     folded = fold(key or "")
     scoped = _rest(dialect, folded) or folded
     if dialect.key_chat_type_by_place:
-        return _chat_by_place(scoped.split(":")) or _chat_by_legacy(scoped, _LEGACY_CHATS)
+        legacy = _chat_by_legacy(scoped, _LEGACY_CHATS)
+        return _chat_by_place(scoped.split(":"), or_else=legacy) or legacy or UNKNOWN
     segments = scoped.split(":")
     for kind, chat in _CHAT_KINDS.items():
         if kind in segments:
             return chat
-    return _chat_by_legacy(scoped, _DISCORD_CHAT)
+    return _chat_by_legacy(scoped, _DISCORD_CHAT) or UNKNOWN
 
 
-def _chat_by_place(segments: list[str]) -> str | None:
-    """Find `<kind>:<id>`, `<channel>:<kind>:<id>` or `<channel>:<account>:<kind>:<id>`, if only one of them fits."""
+def _chat_by_place(segments: list[str], *, or_else: str | None) -> str | None:
+    """Find `dm:<id>`, `<channel>:<kind>:<id>` or `<channel>:<account>:<kind>:<id>`, if nothing else fits.
+
+    Args:
+        or_else: what an older form of the key says, which is one more reading.
+    """
     if segments[0] == "agent":
         return None
     readings = [
         _CHAT_KINDS[segments[place]]
-        for place in range(min(3, len(segments) - 1))
-        if segments[place] in _CHAT_KINDS and all(segments[: place + 2])
+        for place in range(min(_CHAT_PLACES, len(segments) - 1))
+        if segments[place] in (_CHAT_KINDS if place else _DIRECT) and all(segments[: place + 2])
     ]
-    return readings[0] if len(readings) == 1 else None
+    return readings[0] if len(readings) == 1 and or_else is None else None
 
 
-def _chat_by_legacy(scoped: str, patterns: tuple[tuple[re.Pattern[str], str], ...]) -> str:
-    return next((chat for pattern, chat in patterns if pattern.fullmatch(scoped)), "unknown")
+def _chat_by_legacy(scoped: str, patterns: tuple[tuple[re.Pattern[str], str], ...]) -> str | None:
+    return next((chat for pattern, chat in patterns if pattern.fullmatch(scoped)), None)

@@ -201,6 +201,8 @@ def engine_with_group(engine: Engine, path: tuple[str, ...], tools: Policy | Non
         path: to a group that is there, as in `Block`.
         tools: None takes the block away.
     """
+    if path[0] not in engine.channels:
+        return engine
     position = None if tools is None else len(engine.policies)
     channel = engine.channels[path[0]].with_entry(path[1:], lambda entry: replace(entry, tools=position))
     added = () if tools is None else (tools,)
@@ -217,6 +219,8 @@ def engine_with_senders(engine: Engine, block: Block, rules: Sequence[tuple[str,
     first = len(engine.policies)
     index = compile_senders(engine.dialect, ((key, first + at) for at, (key, _) in enumerate(rules))) if rules else None
     added = [policy for _, policy in rules]
+    if block.path and block.path[0] not in engine.channels:
+        return engine
     if block.path:
         channel = engine.channels[block.path[0]].with_entry(block.path[1:], lambda entry: replace(entry, senders=index))
         return engine.varied(*added, channels={**engine.channels, block.path[0]: channel})

@@ -172,7 +172,10 @@ class Surroundings:
         found: dict[tuple[str, ...], list[int]] = defaultdict(list)
         for number, (chains, _) in enumerate(self._places.chains):
             for path in dict.fromkeys(
-                (name.removeprefix("channels."), *place.path) for name, chain in chains for place in chain
+                (name.removeprefix("channels."), *each.path)
+                for name, chain in chains
+                for place in chain
+                for each in place.each
             ):
                 found[path].append(number)
         return found

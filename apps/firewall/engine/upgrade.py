@@ -18,9 +18,9 @@ from apps.firewall.engine.exec_policy.explaining import ExplainedCommand, explai
 from apps.firewall.engine.snapshot import Snapshot
 
 CAUSES: Final[Mapping[str, tuple[str, ...]]] = {
-    "catalogue": ("catalogue", "sections"),
+    "catalogue": ("catalogue", "sections", "document_keys", "recorded_version"),
     "agents": ("agent_entries", "agent_required"),
-    "names": ("aliases", "renames", "families"),
+    "names": ("aliases", "renames", "families", "plugin_ids_trimmed"),
     "groups": ("groups",),
     "profiles": ("profiles",),
     "owner_only": ("owner_only", "owner_unknown_is_stranger", "owner_flag_counts"),
@@ -44,7 +44,9 @@ CAUSES: Final[Mapping[str, tuple[str, ...]]] = {
         "sender_slug_ascii",
     ),
     "conversations": (
+        "direct_channels",
         "group_candidates",
+        "group_keys_trimmed",
         "empty_account_groups_count",
         "caller_group_unchecked",
         "channel_aliases",

@@ -1,4 +1,7 @@
-"""MASKS: takes secrets out of texts and JSON values before they are stored, logged or shown. Standard library only.
+"""MASKS: takes secrets out of texts and JSON values before they are stored, logged or shown. Standard library only,
+but for the word list of wallets.
+
+Adding a program's options is a line in `programs`, a language a line in `languages`, a form a rule in `formats`.
 
 - `mask_text`, `mask_value`: the masked copy, and notes of what was masked (place, rule, length, keyed short hash).
 - `is_plain_value`, `is_plain_json`: whether `mask_value` would leave a value as it is, told quickly.

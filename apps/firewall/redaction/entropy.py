@@ -24,6 +24,8 @@ def looks_random(run: str) -> bool:
 
 def is_mixed(run: str, *, digits_at_least: int = 1) -> bool:
     """Say whether small and capital letters and digits change places as only chance does it."""
+    if run.islower() or run.isupper():  # most runs are, and each letter by itself takes long
+        return False
     kinds = [_kind(letter) for letter in run]
     counts = Counter(kinds)
     if min(counts["a"], counts["A"]) < KINDS_AT_LEAST or counts["0"] < digits_at_least:

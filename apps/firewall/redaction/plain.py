@@ -8,10 +8,12 @@ The answer may err on one side only: what is called plain is left as it is by `m
 import re
 from typing import Any, Final
 
-from apps.firewall.redaction import rules
+from apps.firewall.redaction import commands, formats, languages, programs, rules
 from apps.firewall.redaction.masks import MASK_START
 from apps.firewall.redaction.names import is_secret_name
-from apps.firewall.redaction.text import LIMIT_CHARACTERS, run_is_plain
+from apps.firewall.redaction.scan import has_any
+from apps.firewall.redaction.shapes import run_is_plain
+from apps.firewall.redaction.text import LIMIT_CHARACTERS
 from apps.firewall.redaction.values import CARD_NUMBERS_FROM, NAMING_FIELDS
 
 NESTED_AT_MOST: Final = 32
@@ -21,11 +23,20 @@ NEEDED: Final = (
     *rules.NAMED_NEEDS,
     *rules.QUERY_NEEDS,
     *rules.WEBHOOK_NEEDS,
+    *rules.SUFFIXED_NEEDS,
+    *rules.SAID_NEEDS,
+    *rules.PHRASE_NEEDS,
+    *commands.PIPED_NEEDS,
+    *programs.NEEDS,
+    *formats.STATEMENT_NEEDS,
     *("bearer", "basic", "-----begin", MASK_START),
 )
 ESCAPES: Final = (("\\n", "\n"), ("\\t", "\t"), ("\\r", "\r"), ('\\"', '"'))
 RUN_LETTERS: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.~+/=-")
 RUNS: Final = bytes(byte if byte in RUN_LETTERS else 0x20 for byte in range(256))
+PROGRAM_LETTERS: Final = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")
+PROGRAM_RUNS: Final = bytes(byte if byte in PROGRAM_LETTERS else 0x20 for byte in range(256))
+PROGRAM_NAMES: Final = frozenset(name.encode() for name in programs.NAMES)
 SHORTEST_TOKEN: Final = 11
 BOT_TOKEN: Final = re.compile(r"[0-9]:[A-Za-z0-9_-]{20}")
 BOT_TOKEN_LETTERS: Final = 20
@@ -83,10 +94,22 @@ def is_plain_json(written: bytes) -> bool:
             return False
     if ("://" in text and "@" in text) or CARD_DIGITS in written.translate(DIGITS, b" -"):
         return False
+    if not PROGRAM_NAMES.isdisjoint(written.lower().translate(PROGRAM_RUNS).split()):
+        return False
+    if languages.may_name(low, text) and languages.NAMED.search(low):
+        return False
+    if formats.has_lines(text) or formats.IBAN.search(text) or formats.may_open_wallet(low):
+        return False
     for word in rules.CARD_FIELD_NEEDS:
         if word in low:
-            return rules.CARD_FIELD.search(low) is None and _runs_are_plain(written, text)
+            return not _may_name_card(low) and _runs_are_plain(written, text)
     return _runs_are_plain(written, text)
+
+
+def _may_name_card(low: str) -> bool:
+    if rules.CARD_FIELD.search(low) is not None:
+        return True
+    return has_any(low, rules.CARD_NAME_NEEDS) and rules.CARD_NAME.search(low) is not None
 
 
 def _runs_are_plain(written: bytes, text: str) -> bool:

@@ -4,8 +4,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from apps.firewall.redaction import commands, formats
 from apps.firewall.redaction.masks import MASK, MODE_OFF, MaskNote, MaskOptions, mask_of
-from apps.firewall.redaction.names import is_secret_name
+from apps.firewall.redaction.names import is_secret_field, is_secret_name
+from apps.firewall.redaction.patterns import usable
+from apps.firewall.redaction.placeholders import is_variable
 from apps.firewall.redaction.text import DEFAULT_OPTIONS, LIMIT_CHARACTERS, mask_text
 
 DEPTH_LIMIT = 64
@@ -54,6 +57,7 @@ class _Masker:
         self._options = options
         self._fields = fields
         self._left = LIMIT_CHARACTERS
+        self._is_built_in = usable(options.patterns) is None
 
     def walk(self, value: Any, path: str, place: str, *, depth: int) -> Any:
         """Mask a value at a path; `place` is the path inside the value without indexes."""
@@ -102,7 +106,7 @@ class _Masker:
             name = str(name)
             shown = self._name(name, path)
             here, inner = _joined(path, shown), _joined(place, name.lower())
-            if self._is_secret(name, inner) or name == held:
+            if self._is_field(name, inner, value) or name == held:
                 masked[shown] = self._leaves(value, here, depth=depth + 1)
             else:
                 masked[shown] = self.walk(value, here, inner, depth=depth + 1)
@@ -111,7 +115,12 @@ class _Masker:
     def _is_secret(self, name: str, place: str) -> bool:
         if name.lower() in self._fields or place in self._fields:
             return True
-        return self._options.patterns is None and is_secret_name(name)
+        return self._is_built_in and is_secret_name(name)
+
+    def _is_field(self, name: str, place: str, value: Any) -> bool:
+        if name.lower() in self._fields or place in self._fields:
+            return True
+        return self._is_built_in and is_secret_field(name, value)
 
     def _held_field(self, mapping: Mapping[Any, Any]) -> str | None:
         for naming in NAMING_FIELDS:
@@ -127,8 +136,17 @@ class _Masker:
     def _list(self, items: list[Any] | tuple[Any, ...], path: str, place: str, *, depth: int) -> list[Any]:
         masked: list[Any] = []
         is_value = False
+        parts = self._parts(items)
+        is_wallet = self._is_built_in and formats.is_wallet(list(items))
         for index, item in enumerate(items):
             here = f"{path}[{index}]"
+            if is_wallet:
+                masked.append(self._whole(item, here, "wallet_words"))
+                continue
+            if index in parts and not is_value:
+                begin = parts[index]
+                masked.append(item[:begin] + self._whole(item[begin:], here, "program_option"))
+                continue
             if is_value and isinstance(item, str):
                 masked.append(self._whole(item, here, "option"))
                 is_value = False
@@ -137,6 +155,13 @@ class _Masker:
             # `["--token", "…"]`: an argument list, where the value is the next item.
             is_value = isinstance(item, str) and item.startswith("-") and self._is_secret(item.lstrip("-"), "")
         return masked
+
+    def _parts(self, items: list[Any] | tuple[Any, ...]) -> dict[int, int]:
+        """Say which items of an argument list hold a secret, and from which character on."""
+        if not self._is_built_in or len(items) < 2 or not all(isinstance(item, str) for item in items):
+            return {}
+        words = items[: commands.WORDS_AT_MOST]
+        return {index: begin for index, begin in commands.secret_parts(words) if not is_variable(items[index], begin)}
 
     def _leaves(self, value: Any, path: str, *, depth: int) -> Any:
         """Mask every text and number below a field that holds a secret."""

@@ -7,6 +7,7 @@ from typing import Any, Final, Literal
 from uuid import UUID
 
 from apps.firewall.engine.context import CallContext
+from apps.firewall.engine.subjects import kept_name
 from apps.firewall.errors import FirewallError
 from apps.firewall.identifiers import new_id
 from apps.firewall.runtime.bridge import Bridge
@@ -73,6 +74,11 @@ class Call:
     host: Host | None = None
     bridge: Bridge | None = None
     id: UUID = field(default_factory=new_id)
+
+    @property
+    def channel(self) -> str:
+        """The channel as records keep it; empty where the caller names none."""
+        return kept_name("channel", self.context.channel) if self.context.channel else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,9 +1,8 @@
 """Take a call through its stages, and record how it ended before anybody hears of it."""
 
 import asyncio
-from collections.abc import Coroutine
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID
 
 from apps.firewall.errors import FirewallError
@@ -18,24 +17,26 @@ from apps.firewall.runtime.call import (
     error_object,
     tool_error,
 )
+from apps.firewall.runtime.completion import complete
 from apps.firewall.runtime.ports import Note, Ports
 from apps.firewall.runtime.stages import AFTER, AFTER_REFUSAL, STAGES, Stage
-from apps.firewall.runtime.stages.run import Run
+from apps.firewall.runtime.stages.run import JOINED, Run
 from apps.firewall.runtime.stages.session import turned_away
 from apps.firewall.tools.running import ToolOutcome, failed
 
-T = TypeVar("T")
 RETRY_OUTCOME_S = (0.2, 1.0, 3.0)
+STOPPING = "stopping"
 
 
 async def invoke(call: Call, ports: Ports, *, abort: Abort | None = None) -> CallResult:
     """Run a call, or say why not.
 
     Never raises for anything that goes wrong with the call: before the run an error is a denial that says so, after
-    the intent was written it is an outcome. Cancelling ends the call's processes and records that, then cancels.
+    the intent was written it is an outcome. Cancelling ends the call's processes, in whatever stage it is, and records
+    that. A call whose refusal, question or place in the queue is being written when it is cancelled has that answer.
 
     Raises:
-        CallAbortedError: its task was cancelled after somebody asked for it with `abort`.
+        CallAbortedError: its task was cancelled; it carries the result that is on record.
     """
     return await _go(Run(call=call, ports=ports, started=ports.clock.monotonic(), abort=abort or Abort()))
 
@@ -56,21 +57,19 @@ async def _go(run: Run) -> CallResult:
         for stage in STAGES:
             await _timed(run, stage)
             if run.asked is not None:
-                return _result(run, "awaiting_approval")
-        if run.is_queued:
-            return _result(run, "queued")
+                break
     except asyncio.CancelledError as exc:
-        result = await _whatever_happens(_cancelled(run))
-        if result is not None and run.abort.is_asked:
-            raise CallAbortedError(result) from exc
-        raise
+        if not run.is_handed_over:
+            raise CallAbortedError(await complete(_cancelled(run))) from exc
     except RefusedError as exc:
-        return await _refused(run, exc)
+        return await complete(_refused(run, exc))
     except FirewallError as exc:
-        return await _troubled(run, exc.code, exc.message)
+        return await complete(_troubled(run, exc.code, exc.message))
     except Exception as exc:  # noqa: BLE001 - fail closed: whatever went wrong, the agent hears a refusal
-        return await _troubled(run, "internal_error", f"an internal error: {type(exc).__name__}")
-    return await _whatever_happens(_ended(run))
+        return await complete(_troubled(run, "internal_error", f"an internal error: {type(exc).__name__}"))
+    if run.is_handed_over:
+        return _result(run, "queued" if run.asked is None else "awaiting_approval")
+    return await complete(_ended(run))
 
 
 async def _timed(run: Run, stage: Stage) -> None:
@@ -85,11 +84,12 @@ async def _refused(run: Run, refusal: RefusedError) -> CallResult:
     refusal = await turned_away(run, refusal)
     run.judgement = refusal.judgement
     error = error_object(refusal.code, refusal.message, refusal.details)
+    status = "joined" if refusal.code == JOINED else "denied"
+    note = run.note("denial", status, error=error, duration_ms=_elapsed(run), phases=run.phases)
     try:
-        await run.ports.ledger.record(
-            run.note("denial", "denied", error=error, duration_ms=_elapsed(run), phases=run.phases)
-        )
+        await run.ports.ledger.record(note)
     except FirewallError as exc:
+        await run.ports.ledger.keep(note)
         error = error_object(exc.code, exc.message)  # it does not run either way; that nobody knows of it is worse
     run.outcome = failed(error["code"], error["message"])
     for stage in AFTER_REFUSAL:
@@ -101,12 +101,12 @@ async def _troubled(run: Run, code: str, message: str) -> CallResult:
     """An error of ours: before the intent the call is denied, after it the outcome says so."""
     if run.is_intended:
         run.outcome = ToolOutcome(ended="failed", error={"code": code, "message": message})
-        return await _whatever_happens(_ended(run))
+        return await _ended(run)
     return await _refused(run, RefusedError(code, message, Judgement(verdict="deny", layer="error", reason=message)))
 
 
-async def _cancelled(run: Run) -> CallResult | None:
-    """Record the end of a call that was cancelled: also before its run, when somebody asked for it."""
+async def _cancelled(run: Run) -> CallResult:
+    """Record the end of a call that was cancelled: by somebody who asked for it, or because its process ends."""
     if run.abort.is_asked:
         run.outcome = ToolOutcome(ended="cancelled", error=run.abort.error)
         return await _ended(run)
@@ -114,7 +114,7 @@ async def _cancelled(run: Run) -> CallResult | None:
         error = {"code": "cancelled", "message": "the call was ended before it finished"}
         run.outcome = ToolOutcome(ended="failed", error=error)
         return await _ended(run)
-    return None
+    return await _troubled(run, STOPPING, "the server stopped before the call ran: it did not run")
 
 
 async def _followed(run: Run, stage: Stage) -> None:
@@ -144,6 +144,7 @@ async def _ended(run: Run) -> CallResult:
             break
         except FirewallError as exc:
             if pause_s is None:
+                await run.ports.ledger.keep(note)
                 message = f"the call ran, and its outcome could not be recorded: {exc.message}"
                 return _result(run, "unknown", error=error_object(exc.code, message))
             await asyncio.sleep(pause_s)
@@ -160,17 +161,6 @@ def _outcome_note(run: Run, outcome: ToolOutcome, error: JsonObject | None) -> N
     facts = {"result": dict(settled.facts)} if settled.is_less else {}
     changes = {**(note.changes or {}), **facts} or None
     return replace(note, result=settled.kept, masked=settled.notes, changes=changes)
-
-
-async def _whatever_happens(work: Coroutine[Any, Any, T]) -> T:
-    """Finish a piece of work though we are being cancelled, and cancelled again."""
-    task = asyncio.ensure_future(work)
-    while not task.done():
-        try:
-            await asyncio.shield(task)
-        except asyncio.CancelledError:
-            continue
-    return task.result()
 
 
 def _result(run: Run, status: Any, **more: Any) -> CallResult:

@@ -1,6 +1,6 @@
 """What the runtime needs from the world. `gateway/wiring.py` fills these; `testing.py` fakes them."""
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, Protocol, TypeVar
@@ -8,6 +8,7 @@ from uuid import UUID
 
 from apps.firewall.engine.exec_policy import AllowEntry, ExecVerdict
 from apps.firewall.engine.exec_policy.allowlist import FileSystem
+from apps.firewall.engine.exec_policy.reads import Bound, Reads, Unbound
 from apps.firewall.engine.snapshot import Snapshot
 from apps.firewall.engine.source import ToolEntry
 from apps.firewall.errors import FirewallError
@@ -61,6 +62,7 @@ class ApprovalRequest:
         wish: of a plugin that wants a person asked.
         sensitive: names of params that the tool declares secret.
         fallback_rule: the setting that lets a command run when nobody answers in time; empty: it is denied then.
+        unbound: what an answer is not bound to.
     """
 
     call: Call
@@ -71,6 +73,7 @@ class ApprovalRequest:
     wish: ApprovalWish | None = None
     sensitive: tuple[str, ...] = ()
     fallback_rule: str = ""
+    unbound: tuple[Unbound, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +134,17 @@ class People(Protocol):
     async def role(self, requester: str) -> str:
         """Tell the role that a call's requester has now; empty for none, and for whom nobody knows."""
 
+    async def ended(self, call: Call) -> str:
+        """Say why whoever made a call may not make it any more; empty when they still may."""
+
 
 class NoPeople:
     """The port `People` of whoever knows nobody."""
 
     async def role(self, requester: str) -> str:  # noqa: ARG002
+        return ""
+
+    async def ended(self, call: Call) -> str:  # noqa: ARG002
         return ""
 
 
@@ -149,6 +158,9 @@ class Ledger(Protocol):
             FirewallError: it could not be stored; what it tells of must not happen.
         """
 
+    async def keep(self, note: Note) -> None:
+        """Keep the end of a call that could not be stored, to store it as soon as that works."""
+
 
 class Approvals(Protocol):
     """People who answer."""
@@ -161,6 +173,13 @@ class Approvals(Protocol):
 
     async def use(self, grant: StandingGrant, call: Call) -> None:
         """Count that a call runs because of a grant."""
+
+    async def check(self, call: Call) -> None:
+        """Let through a call about which people may be asked now.
+
+        Raises:
+            RefusedError: nobody is asked for its agent at present.
+        """
 
     async def ask(self, request: ApprovalRequest) -> Asked:
         """Put a question to people, or join the same one that waits already; the same call asks once."""
@@ -186,6 +205,13 @@ class Executor(Protocol):
             SandboxRefusedError: it cannot.
         """
 
+    async def check_space(self, call: Call, tool: ToolEntry) -> None:
+        """Let through a tool that writes nothing, or for which there is room.
+
+        Raises:
+            SpaceRefusedError: there is none.
+        """
+
     def workspace(self, call: Call) -> str:
         """Give the folder of the call's agent, made when missing."""
 
@@ -201,6 +227,18 @@ class Executor(Protocol):
 
         Raises:
             FirewallError: one of them cannot be read.
+        """
+
+    def bound(
+        self, action: Action, words: Sequence[str], reads: Reads, recorded: Mapping[str, str] | None = None
+    ) -> Bound:
+        """Look at everything that a command names and reads by itself: what an answer to it is bound to.
+
+        Args:
+            words: what may name files besides the words of the action.
+            recorded: what was found when a person was asked; None when that is now.
+        Raises:
+            FirewallError: there is something that cannot be looked at.
         """
 
     async def command_kept(self, call: Call, session_id: str) -> KeptCommand | None:

@@ -1,12 +1,13 @@
 """Say what would become of a call: the same stages, up to the run.
 
+`verdict_of` answers agents and stops where the call would; `rehearse` tells administrators all that is wrong with it.
 Nothing runs, nobody is asked (no person, and no hook), nothing is recorded.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Final, TypeVar
+from typing import Final, Literal, TypeVar
 from uuid import UUID
 
 from apps.firewall.engine.source import ToolEntry
@@ -24,6 +25,7 @@ from apps.firewall.tools.definition import Definition
 
 T = TypeVar("T")
 Problem = dict[str, str]
+Verdict = Literal["allow", "ask", "deny"]
 NOBODY = UUID(int=0)
 NOT_REHEARSED: Final = frozenset({"before_hooks", "check_again", "execute"})
 """Stages that leave traces elsewhere, or follow from those."""
@@ -58,6 +60,25 @@ class Rehearsal:
         return self.allowed and not self.problems and self.refusal is None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StagedVerdict:
+    """What a call would be answered now.
+
+    Args:
+        stage: which said so; `execute` where nothing stands against the run.
+        code, message, details: of the refusal; of a question its reason.
+    """
+
+    verdict: Verdict
+    stage: str
+    tool: str
+    judgement: Judgement
+    code: str = ""
+    message: str = ""
+    details: Sequence[Problem] = ()
+    warnings: Sequence[Problem] = ()
+
+
 class _Unasked:
     """The port `Approvals` of a rehearsal: standing answers hold and are not counted, no question is put."""
 
@@ -73,7 +94,11 @@ class _Unasked:
     async def use(self, grant: StandingGrant, call: Call) -> None:
         """Count nothing."""
 
-    async def ask(self, request: ApprovalRequest) -> Asked:  # noqa: ARG002
+    async def check(self, call: Call) -> None:
+        await self._approvals.check(call)
+
+    async def ask(self, request: ApprovalRequest) -> Asked:
+        await self.check(request.call)
         return Asked(id=NOBODY, expires_at=datetime.max.replace(tzinfo=UTC))
 
     async def drifted(self, approval_id: UUID, parts: Sequence[str]) -> None:
@@ -122,6 +147,56 @@ class _Uncounted:
     keep = NoLimits.keep
 
 
+async def verdict_of(call: Call, ports: Ports) -> StagedVerdict:
+    """Take a call through its stages in their order, as far as it would come before it runs.
+
+    Never raises for anything that is wrong with the call; an error of ours is a denial, as it is for a call.
+    """
+    run = Run(call=call, ports=_traceless(ports), started=ports.clock.monotonic())
+    for stage in STAGES:
+        if stage.name == "before_hooks":
+            _tell_of_hooks(run)
+        if stage.name in NOT_REHEARSED:
+            continue
+        try:
+            refusal = await _refusal_of(run, stage.run)
+        except Exception as exc:  # noqa: BLE001 - fail closed, as a call does
+            refusal = _trouble("internal_error", f"an internal error: {type(exc).__name__}")
+        if refusal is not None:
+            return _staged(run, stage.name, "deny", refusal.judgement, refusal)
+        if run.asked is not None:
+            return _staged(run, stage.name, "ask", run.judgement)
+    return _staged(run, STAGES[-1].name, "allow", run.judgement)
+
+
+def _staged(
+    run: Run,
+    stage: str,
+    verdict: Literal["allow", "ask", "deny"],
+    judgement: Judgement,
+    refusal: RefusedError | None = None,
+) -> StagedVerdict:
+    return StagedVerdict(
+        verdict=verdict,
+        stage=stage,
+        tool=run.tool_name,
+        judgement=judgement,
+        code="" if refusal is None else refusal.code,
+        message=judgement.reason if refusal is None else refusal.message,
+        details=() if refusal is None else refusal.details,
+        warnings=tuple(run.warnings),
+    )
+
+
+def _traceless(ports: Ports) -> Ports:
+    return replace(
+        ports,
+        approvals=_Unasked(ports.approvals),
+        limits=_Uncounted(ports.limits),
+        sessions=_Unremembered(ports.sessions),
+    )
+
+
 async def rehearse(call: Call, ports: Ports) -> Rehearsal:
     """Take a call through every stage before the run.
 
@@ -129,13 +204,7 @@ async def rehearse(call: Call, ports: Ports) -> Rehearsal:
     the agent does not have the tool: the answer is for administrators, not for agents.
     """
     clock = ports.clock
-    told = replace(
-        ports,
-        approvals=_Unasked(ports.approvals),
-        limits=_Uncounted(ports.limits),
-        sessions=_Unremembered(ports.sessions),
-    )
-    run = Run(call=call, ports=told, started=clock.monotonic())
+    run = Run(call=call, ports=_traceless(ports), started=clock.monotonic())
     denial = await _refusal_of(run, decide_stage)
     judgement = run.judgement if denial is None else denial.judgement
     if run.tool is None and run.snapshot is not None:
@@ -186,5 +255,9 @@ async def _refusal_of(run: Run, stage: Callable[[Run], Awaitable[None]]) -> Refu
     except RefusedError as exc:
         return exc
     except FirewallError as exc:
-        return RefusedError(exc.code, exc.message, Judgement(verdict="deny", layer="error", reason=exc.message))
+        return _trouble(exc.code, exc.message)
     return None
+
+
+def _trouble(code: str, message: str) -> RefusedError:
+    return RefusedError(code, message, Judgement(verdict="deny", layer="error", reason=message))

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from apps.firewall.engine.exec_policy import AllowEntry
 from apps.firewall.engine.exec_policy.allowlist import FileSystem
+from apps.firewall.engine.exec_policy.reads import Bound, Reads
 from apps.firewall.engine.snapshot import Snapshot
 from apps.firewall.engine.source import ToolEntry
 from apps.firewall.errors import FirewallError
@@ -47,11 +48,15 @@ class FakeLedger:
 
     refuses: set[str] = field(default_factory=set)
     notes: list[Note] = field(default_factory=list)
+    kept: list[Note] = field(default_factory=list)
 
     async def record(self, note: Note) -> None:
         if note.kind in self.refuses:
             raise LedgerDownError(f"the ledger does not store `{note.kind}`")
         self.notes.append(replace(note, phases=None if note.phases is None else dict(note.phases)))
+
+    async def keep(self, note: Note) -> None:
+        self.kept.append(note)
 
     @property
     def kinds(self) -> list[tuple[str, str]]:
@@ -85,6 +90,9 @@ class FakeApprovals:
     async def ask(self, request: ApprovalRequest) -> Asked:
         self.asked.append(request)
         return Asked(id=new_id(), expires_at=datetime.now(UTC) + timedelta(minutes=30), call_id=self.joins)
+
+    async def check(self, call: Call) -> None:
+        """Let every call through."""
 
     async def drifted(self, approval_id: UUID, parts: Sequence[str]) -> None:
         self.drifts.append((approval_id, list(parts)))
@@ -122,6 +130,9 @@ class FakeExecutor:
     def check(self, tool: ToolEntry) -> None:
         """Have every sandbox that a tool may need."""
 
+    async def check_space(self, call: Call, tool: ToolEntry) -> None:
+        """Have room for whatever is written."""
+
     def workspace(self, call: Call) -> str:  # noqa: ARG002
         return "/desk"
 
@@ -130,6 +141,15 @@ class FakeExecutor:
 
     def identities(self, executable: str, argv: Sequence[str], cwd: str) -> dict[str, str]:  # noqa: ARG002
         return {executable: self.content}
+
+    def bound(
+        self,
+        action: Action,
+        words: Sequence[str],  # noqa: ARG002
+        reads: Reads,
+        recorded: Mapping[str, str] | None = None,  # noqa: ARG002
+    ) -> Bound:
+        return Bound({action.executable: self.content}, reads.unbound)
 
     async def command_kept(self, call: Call, session_id: str) -> KeptCommand | None:  # noqa: ARG002
         return self.commands.get(session_id)
@@ -236,8 +256,13 @@ class FakePeople:
 
     roles: dict[str, str] = field(default_factory=dict)
 
+    gone: dict[str, str] = field(default_factory=dict)
+
     async def role(self, requester: str) -> str:
         return self.roles.get(requester, "")
+
+    async def ended(self, call: Call) -> str:
+        return self.gone.get(call.actor, "")
 
 
 @dataclass

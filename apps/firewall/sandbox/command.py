@@ -32,6 +32,8 @@ PR_CAP_AMBIENT_CLEAR_ALL = 4
 CAPABILITIES = 64
 LAST_DESCRIPTOR = 65536
 STREAMS = 3
+ADDRESSES_BYTES = 1 << 38
+"""Address space of a process: interpreters reserve a hundred times what they use, which the supervisor watches."""
 OF_PYTHON = (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ)  # what it takes or ignores as it starts
 Order = dict[str, Any]
 
@@ -150,7 +152,7 @@ def tell(orders: socket.socket, ended: str, message: str) -> None:
 def set_limits(limits: dict[str, int], *, reserves: bool, data_bytes: int) -> None:
     bounds = {
         resource.RLIMIT_CPU: (limits["cpu_s"], limits["cpu_s"] + 1),
-        resource.RLIMIT_AS: (limits["memory_bytes"],) * 2,
+        resource.RLIMIT_AS: (ADDRESSES_BYTES,) * 2,
         resource.RLIMIT_FSIZE: (limits["file_bytes"],) * 2,
         resource.RLIMIT_NOFILE: (limits["open_files"],) * 2,
         resource.RLIMIT_CORE: (0, 0),
@@ -211,17 +213,16 @@ def hold(order: Order, launch: Launch, ready: Ready) -> NoReturn:
 def hold_files(order: Order, launch: Launch, rules: int) -> None:
     """Hold this process to its files, where the kernel can; before root's powers go, which opening paths may need."""
     abi = order["abi"]
-    if not abi:
-        return
-    if any(landlock.is_beneath(order["workspace"], each) for each in launch.programs):
+    if abi and any(landlock.is_beneath(order["workspace"], each) for each in launch.programs):
         rules = landlock.ruleset(abi, landlock.programs(launch.programs, order["workspace"]))
-    if launch.is_read_only:
-        if not launch.is_forking:  # bubblewrap, which may have been ordered, does so by itself
-            mounts.make_read_only()
+    if abi and launch.is_read_only and not launch.is_forking:  # bubblewrap, which may have been ordered, does so itself
+        mounts.make_read_only()
+    if launch.is_read_only and (abi or launch.is_forking):
         mounts.make_writable(writable_of(order))
         os.chdir(order["cwd"])  # the folder as it is mounted now
-    landlock.allow(rules, abi, readable=order["readable"], writable=writable_of(order))
-    landlock.restrict(rules)
+    if abi:
+        landlock.allow(rules, abi, readable=order["readable"], writable=writable_of(order))
+        landlock.restrict(rules)
 
 
 def give_up_powers() -> None:

@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from typing import Any, Final
 
 if __name__ == "__main__":
@@ -31,7 +32,7 @@ from apps.firewall.sandbox.command import Launch
 from apps.firewall.sandbox.kernel import PR_SET_CHILD_SUBREAPER, PR_SET_DUMPABLE, prctl
 from apps.firewall.sandbox.landlock import programs
 from apps.firewall.sandbox.mounts import make_read_only, make_writable
-from apps.firewall.sandbox.seccomp import filter_bytes
+from apps.firewall.sandbox.seccomp import make_template
 from apps.firewall.sandbox.supervisor import AWAITED, DESCRIPTORS, supervise
 from apps.firewall.sandbox.tree import children_of
 
@@ -188,9 +189,9 @@ def main() -> None:
         loaded = load(path) if path else ()
         launch = Launch(settings, tuple(programs(folders)), tuple(folders), can_make_read_only(settings), *loaded)
         bubblewrap.folders(), bubblewrap.links()  # made once for all forks, as the filters
-        for network in (False, True):
+        for network, is_alone in product((False, True), repeat=2):
             with contextlib.suppress(OSError):  # a machine without it: orders that need it fail
-                filter_bytes(network=network)
+                make_template(network=network, is_alone=is_alone)
         gc.collect()
         gc.freeze()  # collecting would copy the pages that forks share
         fcntl.fcntl(front, fcntl.F_SETOWN, os.getpid())

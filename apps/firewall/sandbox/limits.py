@@ -14,7 +14,7 @@ class Limits:
 
     Args:
         cpu_s: seconds of CPU of each process, and of the tree.
-        memory_bytes: address space of each process; memory that the tree really has.
+        memory_bytes: memory that the tree really has, however much each process reserves.
         file_bytes: size of a file it writes.
         open_files: open descriptors of each process.
         processes: processes alive at once in the tree.

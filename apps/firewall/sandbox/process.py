@@ -20,6 +20,7 @@ from apps.firewall.sandbox.landlock import confinement
 from apps.firewall.sandbox.leash import Leash
 from apps.firewall.sandbox.limits import Limits
 from apps.firewall.sandbox.seccomp import seccomp_problem
+from apps.firewall.sandbox.space import Space
 from apps.firewall.sandbox.supervised import CHUNK_BYTES, Supervised
 
 PYTHON_SETTINGS = f"{sys.prefix}/pyvenv.cfg"
@@ -34,6 +35,7 @@ Ended = Literal[
     "memory_limit",
     "cpu_limit",
     "disk_limit",
+    "space_limit",
     "stopped",
     "not_started",
     "not_confined",
@@ -65,7 +67,8 @@ class ProcessResult:
 
     Args:
         ended: `ended` by itself, `timed_out`, `process_limit` (too many processes or threads at once),
-            `memory_limit`, `cpu_limit` and `disk_limit` (the tree used more than it may), `stopped` (told to end),
+            `memory_limit`, `cpu_limit` and `disk_limit` (the tree used more than it may), `space_limit` (its workspace
+            was full; `error` says how), `stopped` (told to end),
             `not_started` (`error` says why), `not_confined` (it did not start, because it cannot be held; `error` says
             why), `lost` (nobody knows: the supervisor was killed).
         exit_code: of the command itself, when it ended by itself.
@@ -117,6 +120,7 @@ async def run_process(
     program: str = "",
     watch: Watch | None = None,
     leash: Leash | None = None,
+    space: Space | None = None,
     **held: Any,
 ) -> ProcessResult:
     """Run a command without a shell, with nothing inherited, and wait until its whole tree has ended.
@@ -130,6 +134,7 @@ async def run_process(
         program: a Python file, run by the interpreter `argv[0]` in a fork that has it loaded, instead of `argv`.
         watch: is given each part of `stdout` and `stderr` as it comes, and returns what of it is kept.
         leash: gets the way to the command, which reads what is written there and not `stdin`.
+        space: watches over what the workspace holds, and ends the command when it is full.
         held: what `order_of` takes, too.
     Raises:
         asyncio.CancelledError: the caller was cancelled; the tree is gone by then.
@@ -145,9 +150,14 @@ async def run_process(
     has_input = stdin is not None or leash is not None
     supervised = await Supervised.begin(server, order, has_input=has_input, has_terminal=has_terminal)
     run = _Run(supervised, output_limit_bytes, watch or _kept_whole, leash)
+    watching = None
+    if space is not None and space.owns(order["workspace"]):
+        watching = asyncio.create_task(run.watch_space(space, order["workspace"]))
     try:
         report = await run.follow(stdin, time_limit_s + PATIENCE_S)
     finally:
+        if watching is not None:
+            watching.cancel()
         if Path(temporary).exists():  # the supervisor was killed, or could not
             await asyncio.shield(asyncio.to_thread(shutil.rmtree, temporary, ignore_errors=True))
     return _result(report, run, started)
@@ -203,6 +213,7 @@ def _confines(
     mounts: Sequence[tuple[str, str]] = (),
     reserves: bool = False,
     data_bytes: int = 0,
+    confines_files: bool = True,
 ) -> dict[str, Any]:
     """Write the part of an order that says what holds the command, and what it may use.
 
@@ -215,11 +226,12 @@ def _confines(
         uses_python: it needs this server's interpreter.
         own_network: where bubblewrap holds it, it may use a loopback of its own, which leads nowhere else.
         mounts: folders of ours, and where bubblewrap shows each, read-only (`bubblewrap.PLACES`).
-        reserves: it reserves far more address space than it uses, so that only the memory its tree has is limited.
-        data_bytes: the kernel's limit of memory that each process may write to, for one that reserves; 0 for none.
+        reserves: it reserves more address space than others may, and its many processes share most of their memory.
+        data_bytes: the kernel's limit of memory that each process may write to; 0 for none.
+        confines_files: Landlock holds it, where the kernel has it.
     """
     return {
-        "abi": confinement().abi,
+        "abi": confinement().abi if confines_files else 0,
         "seccomp": not seccomp_problem(),
         "bubblewrap": bubblewrap() if isolated else "",
         "uses_python": uses_python,
@@ -237,6 +249,8 @@ def _confines(
 
 def _result(report: Mapping[str, Any], run: "_Run", started: float) -> ProcessResult:
     """Put together what the supervisor reported and what was captured."""
+    if run.refused:
+        report = {"ended": "space_limit", "error": run.refused, "cpu_ms": report.get("cpu_ms", 0)}
     return ProcessResult(
         ended=report.get("ended", "lost"),
         exit_code=report.get("exit_code"),
@@ -256,6 +270,7 @@ class _Run:
         self.supervised = supervised
         self._watch = watch
         self._leash = leash
+        self.refused = ""
         self.stdout = Capture(output_limit_bytes)
         self.stderr = Capture(output_limit_bytes)
 
@@ -268,6 +283,11 @@ class _Run:
             return {}
         finally:
             await asyncio.shield(self.supervised.end())
+
+    async def watch_space(self, space: Space, workspace: str) -> None:
+        """End the command when its workspace is full."""
+        self.refused = (await space.watch(workspace)).message
+        self.supervised.ask_to_end()
 
     async def _carry(self, stdin: bytes | None) -> dict[str, Any]:
         await self.supervised.hand_over()
@@ -282,7 +302,7 @@ class _Run:
 
     async def _feed(self, stdin: bytes | None) -> None:
         pipe = self.supervised.stdin
-        if pipe is None or self._leash is not None:
+        if pipe is None or self._leash is not None or pipe.is_closing():  # it may have ended before it could read
             return
         with contextlib.suppress(BrokenPipeError, ConnectionError):  # the command need not read
             pipe.write(stdin or b"")

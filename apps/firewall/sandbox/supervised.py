@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import errno
 import json
 import os
 import socket
@@ -12,25 +11,24 @@ from typing import Any, NamedTuple
 
 from apps.firewall.sandbox.forkserver import Forkserver
 from apps.firewall.sandbox.terminal import open_terminal
+from apps.firewall.sandbox.terminal_transport import TerminalTransport
 
 GRACE_S = 3.0
 CHUNK_BYTES = 65536
 
 
-class _Reading(asyncio.StreamReaderProtocol):
-    """Takes the end of a terminal, which the system tells as an error, for the end that it is."""
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        super().connection_lost(None if isinstance(exc, OSError) and exc.errno == errno.EIO else exc)
-
-
 class Ends(NamedTuple):
-    """Descriptors of the streams of one command: ours, -1 for none, and the three that it gets."""
+    """Descriptors of the streams of one command: ours, -1 for none, and the three that it gets.
+
+    Args:
+        out: its output; the whole terminal, where it has one.
+    """
 
     out: int
     err: int
     writing: int
     given: tuple[int, int, int]
+    is_terminal: bool = False
 
     @property
     def kept(self) -> list[int]:
@@ -45,7 +43,7 @@ def _pipes(*, has_input: bool) -> Ends:
 
 def _terminal() -> Ends:
     ours, theirs = open_terminal()
-    return Ends(ours, -1, os.dup(ours), (theirs, theirs, theirs))
+    return Ends(ours, -1, -1, (theirs, theirs, theirs), is_terminal=True)
 
 
 class Supervised:
@@ -97,25 +95,27 @@ class Supervised:
                 os.close(descriptor)
         begun = cls(server, number, ours, line[sent:])
         try:
-            await begun._open(ends.out, ends.err, ends.writing)
+            await begun._open(ends)
         except BaseException:
             await asyncio.shield(begun.end())
             raise
         return begun
 
-    async def _open(self, out: int, err: int, writing: int) -> None:
-        loop = asyncio.get_running_loop()
-        if err < 0:
+    async def _open(self, ends: Ends) -> None:
+        if ends.is_terminal:
+            terminal = TerminalTransport(ends.out, self.stdout)
+            self._transports.append(terminal)
+            self.stdin = terminal.writer()
             self.stderr.feed_eof()
-        for stream, descriptor in ((self.stdout, out), (self.stderr, err)):
-            if descriptor < 0:
-                continue
-            made = partial(_Reading, stream)
+            return
+        loop = asyncio.get_running_loop()
+        for stream, descriptor in ((self.stdout, ends.out), (self.stderr, ends.err)):
+            made = partial(asyncio.StreamReaderProtocol, stream)
             transport, _ = await loop.connect_read_pipe(made, os.fdopen(descriptor, "rb", 0))
             self._transports.append(transport)
-        if writing < 0:
+        if ends.writing < 0:
             return
-        pipe, flow = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, os.fdopen(writing, "wb", 0))
+        pipe, flow = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, os.fdopen(ends.writing, "wb", 0))
         self._transports.append(pipe)
         self.stdin = asyncio.StreamWriter(pipe, flow, None, loop)
 

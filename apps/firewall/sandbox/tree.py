@@ -14,17 +14,25 @@ TICKS = os.sysconf("SC_CLK_TCK")
 SWEEPS = 500
 SWEEP_S = 0.002
 # Places in /proc/PID/stat, counted behind the name of the program.
-CPU_FIELDS, THREADS_FIELD, RESIDENT_FIELD = slice(11, 15), 17, 21
+CPU_FIELDS, THREADS_FIELD, SIZE_FIELD, RESIDENT_FIELD = slice(11, 15), 17, 20, 21
+TABLES_SHARE = 512
+"""The kernel's tables for a process's addresses are at most this share of what it has reserved, and count as its."""
+TABLES_LOOKED_AT_BYTES = 16 << 20
 
 
 class Usage(NamedTuple):  # no dataclass: importing that module costs the supervisor milliseconds
-    """What a tree uses now."""
+    """What a tree uses now.
+
+    Args:
+        tables_bytes: of memory, those that hold the kernel's tables of its addresses.
+    """
 
     processes: int = 0
     threads: int = 0
     cpu_s: float = 0.0
     memory_bytes: int = 0
     written_bytes: int = 0
+    tables_bytes: int = 0
 
 
 def children_of(pid: int) -> list[int]:
@@ -60,16 +68,24 @@ def tasks_of_user() -> int:
 def usage_of(pids: list[int]) -> Usage:
     """Measure processes below this one, with what those used that have ended."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
-    threads, ticks, resident, written = 0, 0, 0, _written("self")
+    threads, ticks, resident, tables, written = 0, 0, 0, 0, _written("self")
     for pid in pids:
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             numbers = _text(f"/proc/{pid}/stat").rpartition(")")[2].split()
             threads += int(numbers[THREADS_FIELD])
             ticks += sum(map(int, numbers[CPU_FIELDS]))
-            resident += int(numbers[RESIDENT_FIELD])
+            resident += int(numbers[RESIDENT_FIELD]) * PAGE_BYTES
+            tables += _tables(pid, int(numbers[SIZE_FIELD]))
             written += _written(str(pid))
     cpu_s = ended.ru_utime + ended.ru_stime + ticks / TICKS
-    return Usage(len(pids), threads, cpu_s, resident * PAGE_BYTES, written)
+    return Usage(len(pids), threads, cpu_s, resident + tables, written, tables)
+
+
+def _tables(pid: int, size_bytes: int) -> int:
+    """Measure the tables of a process's addresses, which touching a page here and there fills without its memory."""
+    if size_bytes // TABLES_SHARE < TABLES_LOOKED_AT_BYTES:
+        return 0
+    return int(dict(_members(f"/proc/{pid}/status")).get("VmPTE", "0 kB").split()[0]) * 1024
 
 
 def real_memory(pids: list[int]) -> int:
@@ -77,7 +93,10 @@ def real_memory(pids: list[int]) -> int:
     total = 0
     for pid in pids:
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            lines = dict(_members(f"/proc/{pid}/smaps_rollup"))
+            try:
+                lines = dict(_members(f"/proc/{pid}/smaps_rollup"))
+            except PermissionError:  # it has closed itself to others: all that it has counts as its own
+                lines = {"Pss": dict(_members(f"/proc/{pid}/status")).get("VmRSS", "0 kB")}
             total += int(lines.get("Pss", "0 kB").split()[0]) * 1024
     return total
 
@@ -96,7 +115,7 @@ def exceeded(limits: Mapping[str, int], since_bytes: int = 0) -> str:
         return "cpu_limit"
     if used.written_bytes - since_bytes > limits["written_bytes"]:
         return "disk_limit"
-    if used.memory_bytes > limits["memory_bytes"] and real_memory(pids) > limits["memory_bytes"]:
+    if used.memory_bytes > limits["memory_bytes"] and real_memory(pids) + used.tables_bytes > limits["memory_bytes"]:
         return "memory_limit"
     return ""
 

@@ -70,24 +70,24 @@ def pieces(line: str) -> Iterator[Piece]:
 
 
 def split_words(line: str) -> list[str] | None:
-    """Split a line into words, quotes taken off; None when a quote or an escape is left open."""
+    """Split a line into words, quotes taken off; None when a quote or an escape is left open.
+
+    Words that are empty without their quotes are left out, and an escaped line end belongs to its word: that is how
+    OpenClaw reads a line here.
+    """
     words: list[str] = []
-    word: list[str] | None = None
+    word: list[str] = []
     for piece in pieces(line):
         if piece.kind is Kind.BROKEN:
             return None
         if piece.kind is Kind.PLAIN and piece.text in BLANKS:
-            words += [] if word is None else ["".join(word)]
-            word = None
-            continue
-        if piece.kind is Kind.PLAIN and piece.text == "#" and word is None:
+            words += ["".join(word)] if word else []
+            word = []
+        elif piece.kind is Kind.PLAIN and piece.text == "#" and not word:
             break
-        if piece.kind is Kind.ESCAPED and piece.text == "\n":
-            continue
-        word = word or []
-        if piece.kind is not Kind.QUOTE:
+        elif piece.kind is not Kind.QUOTE:
             word.append(piece.text)
-    return words if word is None else [*words, "".join(word)]
+    return [*words, "".join(word)] if word else words
 
 
 def unquoted(line: str) -> str | None:

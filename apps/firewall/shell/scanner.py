@@ -85,7 +85,7 @@ def scan(text: str) -> tuple[Script, ...]:
 
 
 def _chain(text: str) -> list[tuple[str, str]]:
-    """Split at `&&`, `||` and `;`; a line with an empty part is none, and is read as one."""
+    """Split at `&&`, `||` and `;`; a line with an empty part is none, and is read as it stands."""
     units = _Units(text)
     parts: list[tuple[str, str]] = []
     start = 0
@@ -96,7 +96,8 @@ def _chain(text: str) -> list[tuple[str, str]]:
             parts.append((trim(text[start : unit.at]), joint))
             start = units.at = unit.at + len(joint)
     parts.append((trim(text[start:]), ";"))
-    return parts if all(piece for piece, _ in parts) else [(text, ";")]
+    is_chain = len(parts) > 1 and all(piece for piece, _ in parts)
+    return parts if is_chain else [(text, ";")]
 
 
 def _part(text: str, joint: str) -> Script:

@@ -203,7 +203,10 @@ def with_aliases(schema: Any) -> Any:
     added = {alias: known[name] for name, alias in ALIASES.items() if name in known and alias not in known}
     required = schema.get("required")
     names = [each for each in required if isinstance(each, str)] if isinstance(required, list) else []
-    left = [each for each in names if each not in ALIASES or each not in known]
+    left = list(names)
+    for name in ALIASES:
+        if name in known and name in left:
+            left.remove(name)  # once: a name that stands there twice stays required, as in the older release
     if not added and left == names:
         return schema
     return {**schema, "properties": {**known, **added}, "required": left}

@@ -37,6 +37,7 @@ class PythonExecutor:
         attribute: a decorated function, a class, or a factory.
         folder: absolute path of where modules are searched besides the installed ones.
         source: key of the source whose secrets its settings may name.
+        code: digest of the code that was accepted (`tools/code.py`); empty where the source's code is trusted.
     """
 
     kind: ClassVar[str] = "python"
@@ -45,6 +46,7 @@ class PythonExecutor:
     file: str = ""
     folder: str = ""
     source: str = ""
+    code: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

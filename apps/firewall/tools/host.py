@@ -45,7 +45,7 @@ OWN_CODE: Final = {
 }
 LOADED: Final = (
     "openclaw_admin.tools",
-    *(f"apps.firewall.tools.authoring.{each}" for each in ("answers", "dependencies", "items", "offers")),
+    *(f"apps.firewall.tools.authoring.{each}" for each in ("answers", "dependencies", "items", "offers", "pinned")),
 )
 Answer = dict[str, Any]
 
@@ -264,7 +264,10 @@ def definition_of(offer: "Offer", *, is_eager: bool) -> Answer:
 def run(order: Answer, answers: Answers) -> None:
     """Run one tool: `{"result": …}` or `{"error": {"code", "message"}}`."""
     from apps.firewall.tools.authoring.context import ToolContext
+    from apps.firewall.tools.authoring.pinned import pin
 
+    if "code" in order:
+        pin(order["code"]["files"], order["code"]["areas"])
     with asyncio.Runner() as runner:
         try:
             context = ToolContext(**order["context"], report=answers.progress)

@@ -10,11 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
-import orjson
-
 from apps.firewall.errors import FirewallError
 from apps.firewall.tools.definition import JsonObject
 from apps.firewall.tools.mistakes import FAILED, model_error
+from apps.firewall.tools.numbers import NumberInexactError, read_json
 
 Reply: TypeAlias = Mapping[str, Any] | Sequence[Any]
 """A provider's whole response, or the list of pieces that it streamed, each as the JSON of one event."""
@@ -156,7 +155,9 @@ def _arguments_of(arguments: object, *, is_whole: bool) -> tuple[JsonObject | No
         if not arguments.strip() and is_whole:
             return {}, ""
         try:
-            arguments = orjson.loads(arguments)
+            arguments = read_json(arguments)
+        except NumberInexactError as exc:
+            return None, f"the arguments cannot be kept as they are: {exc.message[:200]}"
         except ValueError as exc:
             cut = "" if is_whole else "the reply ended before the call was complete: "
             return None, f"{cut}the arguments are not JSON: {str(exc)[:200]}"

@@ -17,6 +17,8 @@ from apps.firewall.errors import FirewallError
 from apps.firewall.sandbox.forkserver import LauncherError
 from apps.firewall.sandbox.levels import offer
 from apps.firewall.sandbox.process import ProcessResult, run_process
+from apps.firewall.tools.authoring.errors import CodeChangedError
+from apps.firewall.tools.code import Code, CodeReader, CodeUnreadableError
 from apps.firewall.tools.definition import JsonObject, SandboxNeeds
 from apps.firewall.tools.executors import PythonExecutor
 from apps.firewall.tools.loading import Kept
@@ -87,10 +89,11 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """What one place answered: `{"offers": […]}` or `{"failure": …}`, unchecked."""
+    """What one place answered: `{"offers": […]}` or `{"failure": …}`, unchecked; and its code, where that is known."""
 
     place: Place
     answer: JsonObject
+    code: Code | None = None
 
 
 class PythonTools:
@@ -116,6 +119,7 @@ class PythonTools:
         self._sandbox = sandbox or Sandbox(Allowance(), offer())
         self._import_limit_s = import_limit_s
         self._kept: dict[int, Kept[str, bytes]] = {}
+        self._codes = CodeReader(python)
 
     def check_folder(self, folder: str) -> str:
         """Return the real path of a folder that authors' code may read.
@@ -160,7 +164,7 @@ class PythonTools:
             answer = _read_line(line)
             if key and "offers" in answer:
                 kept.keep(key, line)
-            yield Described(place, answer)
+            yield await self._described(place, answer)
 
     async def describe_installed(
         self, group: str, folders: Sequence[str], *, is_eager: bool = False
@@ -175,7 +179,24 @@ class PythonTools:
         real = [self.check_folder(each) for each in folders]
         items, lines = await self._look({"items": [], "group": group}, real, is_eager=is_eager)
         for item, line in zip(items, lines, strict=True):
-            yield Described(_place(item), _read_line(line))
+            yield await self._described(_place(item), _read_line(line))
+
+    async def _described(self, place: Place, answer: JsonObject) -> Described:
+        if "offers" not in answer:
+            return Described(place, answer)
+        executor = PythonExecutor(attribute="", module=place.module, file=place.file, folder=place.folder)
+        try:
+            return Described(place, answer, await asyncio.to_thread(self._codes.code, executor))
+        except CodeUnreadableError as exc:
+            return Described(place, {"failure": {"stage": "verify", "code": exc.code, "message": exc.message}})
+
+    def check_code(self, executor: PythonExecutor) -> None:
+        """Let through a tool whose code is the one that was accepted.
+
+        Raises:
+            CodeChangedError: it is another one.
+        """
+        self._codes.check(executor)
 
     async def run(
         self,
@@ -196,13 +217,15 @@ class PythonTools:
         try:
             folders = [self.check_folder(executor.folder)] if executor.folder else []
             terms = self.terms(needs)
-        except (FolderRefusedError, SandboxRefusedError) as exc:
+            code = await asyncio.to_thread(self._codes.check, executor) if executor.code else None
+        except (FolderRefusedError, SandboxRefusedError, CodeChangedError) as exc:
             return ToolOutcome(ended="failed", error={"code": exc.code, "message": exc.message})
         item = {"module": executor.module, "file": executor.file, "attribute": executor.attribute}
         context = {**order["context"], "config": order["config"], "workspace": workspace}
         timeout_s = min((timeout_ms or CALL_LIMIT_MS) / 1000, terms.wall_s)
+        held = {} if code is None else {"code": code.order()}
         ran = await self._start(
-            {"do": "run", "item": item, "name": order["name"], "params": order["params"], "context": context},
+            {"do": "run", "item": item, "name": order["name"], "params": order["params"], "context": context, **held},
             folders,
             cwd=workspace,
             time_limit_s=timeout_s,

@@ -58,55 +58,94 @@ def _missing(key: str, label: str, *, required: bool) -> None:
 
 @overload
 def read_string_param(
-    params: Mapping[str, Any], key: str, *, required: Literal[True], trim: bool = ..., label: str = ...
+    params: Mapping[str, Any],
+    key: str,
+    *,
+    required: Literal[True],
+    trim: bool = ...,
+    allow_empty: bool = ...,
+    label: str = ...,
 ) -> str: ...
 @overload
 def read_string_param(
-    params: Mapping[str, Any], key: str, *, required: bool = ..., trim: bool = ..., label: str = ...
+    params: Mapping[str, Any],
+    key: str,
+    *,
+    required: bool = ...,
+    trim: bool = ...,
+    allow_empty: bool = ...,
+    label: str = ...,
 ) -> str | None: ...
 def read_string_param(
-    params: Mapping[str, Any], key: str, *, required: bool = False, trim: bool = True, label: str = ""
+    params: Mapping[str, Any],
+    key: str,
+    *,
+    required: bool = False,
+    trim: bool = True,
+    allow_empty: bool = False,
+    label: str = "",
 ) -> str | None:
     """Read a text.
 
     Args:
         key: also found under its name with underscores.
+        allow_empty: an empty text counts, too, also one that is empty once it is trimmed.
         label: what the param is called in the error.
     Returns:
-        The text; None when it is absent, empty or no text.
+        The text; None when it is absent, no text, or empty where that does not count.
     Raises:
         ToolInputError: it is required and not there.
     """
     raw = _raw(params, key)
-    text = (trimmed(raw) if trim else raw) if isinstance(raw, str) else ""
-    if text:
-        return text
+    if isinstance(raw, str):
+        text = trimmed(raw) if trim else raw
+        if text or allow_empty:
+            return text
     _missing(key, label, required=required)
     return None
 
 
 @overload
 def read_number_param(
-    params: Mapping[str, Any], key: str, *, required: Literal[True], integer: bool = ..., label: str = ...
+    params: Mapping[str, Any],
+    key: str,
+    *,
+    required: Literal[True],
+    integer: bool = ...,
+    strict: bool = ...,
+    label: str = ...,
 ) -> int | float: ...
 @overload
 def read_number_param(
-    params: Mapping[str, Any], key: str, *, required: bool = ..., integer: bool = ..., label: str = ...
+    params: Mapping[str, Any],
+    key: str,
+    *,
+    required: bool = ...,
+    integer: bool = ...,
+    strict: bool = ...,
+    label: str = ...,
 ) -> int | float | None: ...
 def read_number_param(
-    params: Mapping[str, Any], key: str, *, required: bool = False, integer: bool = False, label: str = ""
+    params: Mapping[str, Any],
+    key: str,
+    *,
+    required: bool = False,
+    integer: bool = False,
+    strict: bool = False,
+    label: str = "",
 ) -> int | float | None:
     """Read a number, also one at the start of a text.
 
     Args:
         integer: what follows the point is cut off.
+        strict: a text must be a number as a whole: `12.5abc` and `1,5` are none.
     Raises:
         ToolInputError: it is required and not there.
     """
     raw = _raw(params, key)
     number: int | float | None = None
     if isinstance(raw, str):
-        found = _NUMBER_AT_START.match(trimmed(raw))
+        found = (_NUMBER_AT_START.fullmatch if strict else _NUMBER_AT_START.match)(trimmed(raw))
         number = float(found[0]) if found is not None else None
     elif isinstance(raw, int | float) and not isinstance(raw, bool):
         number = raw

@@ -8,6 +8,7 @@ from apps.firewall.errors import FirewallError
 from apps.firewall.sandbox.landlock import is_beneath
 from apps.firewall.sandbox.levels import LEVELS, Level, Offer, level_named
 from apps.firewall.sandbox.limits import Limits
+from apps.firewall.sandbox.space import Space
 from apps.firewall.tools.definition import SandboxNeeds
 
 OLD_NAMES: Final[dict[str, Level]] = {"container": "isolated"}
@@ -44,6 +45,8 @@ class Terms:
 
     Args:
         isolated: bubblewrap holds it.
+        confines_files: Landlock holds it where bubblewrap does not.
+        space: what watches over its workspace; None for nothing.
         paths: further folders it may do anything in.
     """
 
@@ -52,20 +55,29 @@ class Terms:
     wall_s: float
     network: bool = False
     isolated: bool = False
+    confines_files: bool = True
+    space: Space | None = None
     paths: tuple[str, ...] = ()
 
     @property
     def held(self) -> dict[str, Any]:
         """The same as arguments of `run_process`."""
-        return {"network": self.network, "isolated": self.isolated, "writable": self.paths}
+        return {
+            "network": self.network,
+            "isolated": self.isolated,
+            "confines_files": self.confines_files,
+            "space": self.space,
+            "writable": self.paths,
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """An installation's sandbox: what it allows, and what its machine offers."""
+    """An installation's sandbox: what it allows, what its machine offers, and what watches over its workspaces."""
 
     allowance: Allowance
     offer: Offer
+    space: Space | None = None
 
     def terms(self, needs: SandboxNeeds | None, *, prefers_isolation: bool = False) -> Terms:
         """Fix what a tool is held to.
@@ -93,6 +105,8 @@ class Sandbox:
             wall_s=min(self.allowance.wall_s, (needs.wall_ms or 1000 * self.allowance.wall_s) / 1000),
             network=needs.network,
             isolated=isolated,
+            confines_files=not self.offer.landlock.problem,
+            space=self.space,
             paths=self._paths(needs),
         )
 

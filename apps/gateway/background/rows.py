@@ -84,7 +84,7 @@ def command_reserve(action: Action, terms: Terms, *, holder: UUID, at: datetime)
             family=family_of(session),
             agent=session.agent,
             session_key=session.key,
-            channel=storable_text(call.context.channel or ""),
+            channel=storable_text(call.channel),
             sender=storable_text(sender_of(call)),
             actor=call.actor,
             tool=action.tool,

@@ -4,6 +4,7 @@ Up to 2025 a client begins with `initialize`: that begins a run, whose id is the
 run is the one that its address stands for. Either way the row says all, so that any process answers any request.
 """
 
+from functools import partial
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -22,10 +23,11 @@ from apps.accounts.access import Permission
 from apps.firewall.identifiers import trace_parent
 from apps.gateway.database import in_database
 from apps.gateway.lifecycle import Gateway
+from apps.gateway.mcp.batches import answered_batch, read_arguments
 from apps.gateway.mcp.calling import Door, cancel
 from apps.gateway.mcp.joining import WAIT_LIMIT_MS, WAIT_MS, begun_run, joined_run, read_meeting
 from apps.gateway.mcp.server import DOOR, SERVER
-from apps.gateway.runtime_api.http import SECURITY_HEADERS, Message, Problem, Receive, Request, Send
+from apps.gateway.runtime_api.http import SECURITY_HEADERS, Message, Problem, Receive, Request, Send, answer
 from apps.gateway.runtime_api.reading import query_number, require
 from apps.gateway.tokens import TokenGrant
 from apps.gateway.tool_runs.beginning import run_of
@@ -37,6 +39,7 @@ from apps.runs.services import run_end
 log = structlog.get_logger(__name__)
 
 PATH: Final = "/api/v1/mcp"
+PATHS: Final = frozenset({PATH, f"{PATH}/"})
 METHODS: Final = ("DELETE", "POST")
 SESSION: Final = b"mcp-session-id"
 VERSION: Final = b"mcp-protocol-version"
@@ -74,7 +77,22 @@ async def answered(current: Gateway, grant: TokenGrant, request: Request, send: 
         run = await _session(grant, request)
         run = await in_database(lambda: run_end(run, outcome="completed", at=timezone.now()))
         return 200, await in_database(run_told, run)
-    message = await request.json()
+    message = await request.value()
+    if isinstance(message, list):
+        return await answered_batch(message, request, partial(_answered_one, current, grant), grant)
+    if not isinstance(message, dict):
+        raise Problem(400, "invalid_json", "the body is not a JSON object")
+    await _answered_one(current, grant, request, message, send)
+    return None
+
+
+async def _answered_one(
+    current: Gateway, grant: TokenGrant, request: Request, message: dict[str, Any], send: Send
+) -> None:
+    wrong = read_arguments(message)
+    if wrong is not None:
+        await answer(send, request, 200, wrong)
+        return
     run_and_wait = await _entered(current, grant, request, message)
     door = None
     if run_and_wait is not None:
@@ -88,7 +106,6 @@ async def answered(current: Gateway, grant: TokenGrant, request: Request, send: 
             leaves_with_client=not _has_sessions(request),
         )
     await _hand_over(request, message, door, send)
-    return None
 
 
 async def _entered(
@@ -97,7 +114,7 @@ async def _entered(
     """Find or begin the run of a message, and say how long its calls wait for people; None where it needs no run."""
     method, is_request = message.get("method"), "id" in message
     if not _has_sessions(request):
-        if not is_request or method not in OF_A_RUN or not _is_understood(request, message):
+        if not is_request or not _is_of_a_run(method) or not _is_understood(request, message):
             return None
         meeting = read_meeting(current, grant, request)
         return await joined_run(current, meeting), meeting.wait_ms
@@ -137,7 +154,7 @@ async def _hand_over(request: Request, message: dict[str, Any], door: Door | Non
     sending = _Sending(request, send, door.run.shown_id if is_begun and door is not None else "")
     try:
         async with manager.run():
-            scope = {**request.scope, DOOR: door}
+            scope = {**request.scope, "headers": _accepting(request), DOOR: door}
             await manager.handle_request(scope, _again(message, request.receive), sending)
     except Exception:
         if not sending.has_begun:
@@ -165,6 +182,12 @@ class _Sending:
         await self._send(message)
 
 
+def _accepting(request: Request) -> list[tuple[bytes, bytes]]:
+    """Give the headers of a request: one that does not say what it accepts accepts anything."""
+    headers: list[tuple[bytes, bytes]] = list(request.scope["headers"])
+    return headers if b"accept" in request.headers else [*headers, (b"accept", b"*/*")]
+
+
 def _again(message: dict[str, Any], receive: Receive) -> Receive:
     """Give a message that was read once more, exactly as it was understood."""
     given = [{"type": "http.request", "body": orjson.dumps(message), "more_body": False}]
@@ -179,6 +202,10 @@ def _has_sessions(request: Request) -> bool:
     """Say whether the protocol of a request is one with a greeting and sessions; without a version it is."""
     version = request.headers.get(VERSION)
     return version is None or version.decode("latin-1") in HANDSHAKE_PROTOCOL_VERSIONS
+
+
+def _is_of_a_run(method: Any) -> bool:
+    return isinstance(method, str) and method in OF_A_RUN
 
 
 def _is_greeting(message: dict[str, Any]) -> bool:

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
 from starlette.requests import Request as HttpRequest
 
 from apps.firewall.errors import FirewallError
@@ -38,8 +39,14 @@ HIDDEN: Final = "More tools than are listed may be used: find them with `{tool}`
 Context = ServerRequestContext[Any, HttpRequest]
 
 
-async def list_tools(context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-    """List what the run is offered now."""
+async def list_tools(context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+    """List what the run is offered now, on one page.
+
+    Raises:
+        MCPError: a cursor was sent, and none was ever given.
+    """
+    if params is not None and params.cursor is not None:
+        raise MCPError(types.INVALID_PARAMS, "the cursor is none of this server: all tools are on the first page")
     door = _door(context)
     return types.ListToolsResult(tools=_tools(await surface_of(door.current, door.run)))
 

@@ -15,6 +15,7 @@ from apps.openclaw_gateways.services import enrolment_redeem, gateway_heard, sna
 
 EVERY_S: Final = 30
 NOT_ASKING_LIMIT: Final = 300
+ENROL_LIMIT_BYTES: Final = 64 * 1024  # who sends it has shown no token of ours yet
 
 
 async def enrol(request: Request) -> tuple[int, Any]:
@@ -23,7 +24,7 @@ async def enrol(request: Request) -> tuple[int, Any]:
     if kind.lower() != b"bearer" or not secret.startswith(b"oce_"):
         bearer = ((b"www-authenticate", b"Bearer"),)
         raise Problem(401, "token_missing", "send the enrolment token as `Authorization: Bearer oce_…`", headers=bearer)
-    beat = read_beat(await request.json())
+    beat = read_beat(await request.json(limit_bytes=ENROL_LIMIT_BYTES))
     gateway, token = await in_database(
         enrolment_redeem, secret.strip().decode("ascii", "replace"), beat, at=timezone.now()
     )

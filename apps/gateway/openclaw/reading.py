@@ -23,10 +23,6 @@ WAIT_LIMIT_MS = 25_000
 PERSON_LIMIT_S = 570
 TEXT_LIMIT = 300
 MESSAGE_LIMIT = 4_000
-ASKED = frozenset(
-    {"key", "boot", "agent", "session", "context", "tool", "tool_kind", "params", "run", "tool_call", "wait_ms"}
-    | {"person_s"}
-)
 MEANT = ("agent", "session", "context", "tool", "tool_kind", "params", "run", "tool_call", "boot")
 
 
@@ -68,7 +64,7 @@ def read_asked(grant: TokenGrant, body: dict[str, Any]) -> Asked:
     Raises:
         Problem: 422, it has mistakes.
     """
-    details: Details = [_unknown(name) for name in sorted(body.keys() - ASKED)]
+    details: Details = []
     asker = read_asker(grant, body, details)
     params = body.get("params", {})
     if not isinstance(params, dict):
@@ -108,7 +104,7 @@ def read_report(body: dict[str, Any]) -> Report:
     Raises:
         Problem: 422, it has mistakes.
     """
-    details: Details = [_unknown(name) for name in sorted(body.keys() - {"is_error", "result", "error"})]
+    details: Details = []
     is_error, result = body.get("is_error"), body.get("result")
     if not isinstance(is_error, bool):
         details.append({"path": "is_error", "code": "invalid", "message": "`is_error` must be true or false"})
@@ -167,7 +163,3 @@ def _text(body: Mapping[str, Any], name: str, details: Details, *, limit: int = 
     message = f"`{name}` must be a text of at most {limit} characters"
     details.append({"path": name, "code": "invalid", "message": message})
     return ""
-
-
-def _unknown(name: str) -> dict[str, str]:
-    return {"path": name, "code": "unknown_field", "message": f"`{name}` is not part of this request"}

@@ -5,13 +5,13 @@ from uuid import UUID
 
 from django.db import transaction
 
-from apps.accounts.access import Permission, Principal, may_environment, require
+from apps.accounts.access import Permission, Principal, may_agent, may_environment, require
 from apps.accounts.models import ApiToken
 from apps.approvals.selectors import approval_of_call
 from apps.approvals.services import approval_cancel
 from apps.audit.selectors import call_record
 from apps.events.notices import announce
-from apps.firewall.runtime.abort import Abort
+from apps.firewall.runtime.abort import Abort, Reason
 from apps.gateway.errors import CallNotFoundError
 from apps.gateway.models import AsyncCall, CallCancel
 from apps.gateway.queue.rows import State, call_close, call_settle, locked
@@ -19,7 +19,7 @@ from apps.gateway.queue.rows import State, call_close, call_settle, locked
 ASKED = "call.cancel_asked"
 
 
-def call_cancel(call_id: UUID, *, by: str, environment: str, at: datetime) -> None:
+def call_cancel(call_id: UUID, *, by: str, environment: str, at: datetime, reason: Reason = "cancelled") -> None:
     """Ask for the end of a call. One that has ended stays as it is; asking again is harmless.
 
     What has not begun ends here and now; what runs is ended by its process, which hears the notice.
@@ -37,16 +37,16 @@ def call_cancel(call_id: UUID, *, by: str, environment: str, at: datetime) -> No
         approval = approval_of_call(call_id)
         is_asked = approval is not None and approval.is_pending
         if row is not None and row.state == State.QUEUED:
-            call_close(row, "cancelled", at=at, **_error(by))
+            call_close(row, "cancelled", at=at, **_error(by, reason))
         elif row is not None and row.state == State.AWAITING and is_asked:
             call_settle(row, "cancelled", code="cancelled", at=at)
         if approval is not None and is_asked:
-            approval_cancel(approval, at=at, reason=_error(by)["message"])
+            approval_cancel(approval, at=at, reason=_error(by, reason)["message"])
 
 
-def _error(by: str) -> dict[str, str]:
+def _error(by: str, reason: Reason) -> dict[str, str]:
     abort = Abort()
-    abort.ask(by=by)
+    abort.ask(by=by, reason=reason)
     return abort.error
 
 
@@ -67,13 +67,13 @@ def call_environment(principal: Principal, call_id: UUID) -> str:
     require(principal, Permission.CALLS_MAKE)
     row = AsyncCall.objects.select_related("environment").filter(pk=call_id).first()
     if row is not None:
-        actor, slug = row.actor, row.environment.slug
+        actor, slug, agent = row.actor, row.environment.slug, row.agent
     else:
         record = call_record(call_id)
         if record is None:
             raise CallNotFoundError("no such call")
-        actor, slug = record.actor, record.environment
+        actor, slug, agent = record.actor, record.environment, record.agent
     is_own = not isinstance(principal, ApiToken) or principal.actor == actor
-    if not is_own or not may_environment(principal, slug):
+    if not is_own or not may_environment(principal, slug) or not may_agent(principal, agent):
         raise CallNotFoundError("no such call")
     return slug

@@ -189,7 +189,7 @@ def _about(call: Call, *, environment: Environment, sender: str, at: datetime) -
         "requester": call.requester,
         "agent": call.agent,
         "session_key": call.context.session_key or "",
-        "channel": call.context.channel or "",
+        "channel": call.channel,
         "sender": sender,
         "tool": call.tool,
         "trace_id": call.trace_id,

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.db.models import Count, QuerySet
 
+from apps.accounts.access import Principal, bound_of
 from apps.audit.models import Boot
 from apps.gateway.models import AsyncCall
 from apps.registry.models import Environment
@@ -28,15 +29,21 @@ def call_queued(call_id: UUID) -> AsyncCall | None:
 
 
 def async_calls(
-    environment: Environment | None, *, state: str = "", after: UUID | None = None, limit: int = PAGE
+    environment: Environment | None,
+    *,
+    state: str = "",
+    after: UUID | None = None,
+    limit: int = PAGE,
+    viewer: Principal | None = None,
 ) -> list[AsyncCall]:
     """Give asynchronous calls, newest first.
 
     Args:
         state: one of `AsyncCall.State`, `open` for all that have not ended, empty for all.
         after: the last one of the page before; one that is forgotten begins anew.
+        viewer: who looks; a token that is bound to agents sees theirs alone.
     """
-    found = _of(environment).select_related("environment")
+    found = _within(_of(environment).select_related("environment"), viewer)
     if state == "open":
         found = found.exclude(state=AsyncCall.State.DONE)
     elif state:
@@ -47,10 +54,15 @@ def async_calls(
     return list(found.order_by("-asked_at", "-id")[:limit])
 
 
-def async_call(environment: Environment | None, call_id: UUID) -> AsyncCall | None:
-    """Find an asynchronous call of an environment, with its callback's attempts."""
+def async_call(environment: Environment | None, call_id: UUID, *, viewer: Principal | None = None) -> AsyncCall | None:
+    """Find an asynchronous call of an environment, with its callback's attempts, for who may see it."""
     found = _of(environment).select_related("environment").prefetch_related("attempts")
-    return found.filter(pk=call_id).first()
+    return _within(found, viewer).filter(pk=call_id).first()
+
+
+def _within(calls: QuerySet[AsyncCall], viewer: Principal | None) -> QuerySet[AsyncCall]:
+    bound = bound_of(viewer)
+    return calls.filter(agent__in=bound) if bound else calls
 
 
 def queue_counts(environment: Environment | None) -> QueueCounts:

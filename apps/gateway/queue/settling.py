@@ -10,6 +10,7 @@ from apps.approvals.selectors import approval_of_call
 from apps.approvals.states import ALLOWED
 from apps.audit.models import Boot
 from apps.audit.selectors import call_record
+from apps.events.clock import clock_rests
 from apps.gateway.abandoned import OPEN
 from apps.gateway.models import AsyncCall, CallCancel
 from apps.gateway.queue.rows import State, call_close, call_settle, locked
@@ -86,6 +87,8 @@ def call_settle_asked(call_id: UUID, at: datetime) -> bool:
 
 
 def _settle_queued(at: datetime) -> int:
+    if clock_rests(at, limit=QUEUE_WINDOW):
+        return 0
     late = AsyncCall.objects.filter(state=State.QUEUED, queued_at__lte=at - QUEUE_WINDOW)
     return sum(_end_late(call_id, at) for call_id in late.values_list("pk", flat=True))
 

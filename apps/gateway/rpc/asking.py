@@ -13,6 +13,7 @@ from apps.approvals.states import Decision
 from apps.audit.drafts import EntryDecision
 from apps.firewall.engine.decide import decide
 from apps.firewall.engine.exec_policy import CommandLine, Part, exec_rules
+from apps.firewall.engine.exec_policy.reads import Unbound
 from apps.firewall.engine.exec_policy.risks import risk_hints
 from apps.firewall.engine.recorded import record_context
 from apps.firewall.engine.snapshot import Snapshot
@@ -30,12 +31,6 @@ COMMAND_LIMIT = 65_536
 TEXT_LIMIT = 4096
 VARIABLES_LIMIT = 200
 WORDS_LIMIT = 4096
-MEMBERS = frozenset(
-    {
-        "id", "command", "commandArgv", "cwd", "host", "env", "agentId", "sessionKey", "environment", "timeoutMs",
-        "twoPhase", "waitMs",
-    }
-)  # fmt: skip
 REASON = "a program asks before it runs a command itself"
 
 
@@ -67,10 +62,7 @@ def read_wanted(current: Gateway, grant: TokenGrant, params: Mapping[str, Any]) 
     Raises:
         Problem: they have mistakes, or the agent has no commands in this environment.
     """
-    details: Details = [
-        {"path": name, "code": "unknown_field", "message": f"`{name}` is not part of this request"}
-        for name in sorted(params.keys() - MEMBERS)
-    ]
+    details: Details = []
     environment = environment_of(current, grant, params)
     caller = read_caller(grant, {"agent": params.get("agentId"), "session": params.get("sessionKey")}, details)
     command = _text(params, "command", details, most=COMMAND_LIMIT)
@@ -144,6 +136,7 @@ def draft_of(wanted: Wanted, grant: TokenGrant, *, approval_id: UUID, trace_id: 
         params={"command": wanted.command},
         evidence=evidence,
         parts=_parts(wanted, line),
+        unbound=[Unbound("other_machine")],
         asked=EntryDecision(verdict="ask", layer=BY_PROGRAMS, rule="exec.approval.request", reason=REASON),
         snapshot_digest=wanted.snapshot.digest,
         trace_id=trace_id,

@@ -21,9 +21,11 @@ from apps.approvals.services import approval_request, approval_resolve, approval
 from apps.events.waiters import waiters
 from apps.firewall.identifiers import new_id, read_id
 from apps.firewall.runtime.stages.halt import CODE, told
+from apps.firewall.tools.members import members_of, unknown_members
 from apps.gateway.database import in_database
 from apps.gateway.lifecycle import Gateway
 from apps.gateway.rpc.asking import TOOL, Wanted, draft_of, read_wanted
+from apps.gateway.rpc.openapi import NAMES, SCHEMAS
 from apps.gateway.rpc.shown import answer_shown, milliseconds, request_shown
 from apps.gateway.runtime_api.http import Problem, mistakes
 from apps.gateway.runtime_api.reading import Details, require, whole_number
@@ -32,6 +34,7 @@ from apps.gateway.tokens import TokenGrant
 from apps.halts.storms import CODE as PAUSED
 from apps.halts.storms import storm_pause
 from apps.halts.storms import told as pause_told
+from apps.texts import check_value
 
 LATE_WAITERS = timedelta(seconds=15)
 """How long an answer is told to whoever begins to wait for it; the history has it for good."""
@@ -39,6 +42,8 @@ WAIT_LIMIT_MS = 30_000
 REREAD_S = 2.0
 LIST_LIMIT = 1000
 Params = Mapping[str, Any]
+KNOWN = {name: members_of(SCHEMAS[wanted], SCHEMAS) for name, (_, wanted, _) in NAMES.items()}
+"""Name of a method -> the members of its params."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +67,6 @@ Method = Callable[[Asking, Params], Awaitable[dict[str, Any]]]
 
 async def request(asking: Asking, params: Params) -> dict[str, Any]:
     """Ask people. The same id while it waits joins the same wait; with `twoPhase` it is answered at once."""
-    require(asking.grant, Permission.CALLS_MAKE)
     wanted = read_wanted(asking.current, asking.grant, params)
     _check_stops(asking.current, wanted)
     until = None if wanted.is_two_phase else _until(asking, params)
@@ -112,7 +116,7 @@ async def _wait(asking: Asking, approval_id: UUID, until: float | None) -> dict[
             approval = await _now(asking, approval_id)
             left_s = REREAD_S if until is None else until - time.monotonic()
             if not approval.is_pending or left_s <= 0:
-                return answer_shown(approval)
+                return answer_shown(approval, asking.grant.actor)
             await watch.changed(timeout_s=min(left_s, REREAD_S))
 
 
@@ -154,7 +158,7 @@ async def resolve(asking: Asking, params: Params) -> dict[str, Any]:
     if details:
         raise mistakes(details)
     approval = await in_database(_resolve, asking.grant, _id(params), str(decision), reason, timezone.now())
-    return {"ok": True, **answer_shown(approval)}
+    return {"ok": True, **answer_shown(approval, asking.grant.actor)}
 
 
 def _resolve(grant: TokenGrant, identifier: str, decision: str, reason: str, at: datetime) -> Approval:
@@ -179,12 +183,12 @@ def _list(grant: TokenGrant) -> list[dict[str, Any]]:
     if not may(principal, Permission.APPROVALS_READ):
         require(grant, Permission.CALLS_MAKE)
         pending = pending.filter(actor=grant.actor)
-    return [request_shown(each) for each in pending[:LIST_LIMIT]]
+    return [request_shown(each, grant.actor) for each in pending[:LIST_LIMIT]]
 
 
 async def get(asking: Asking, params: Params) -> dict[str, Any]:
     """Read one request, also after it ended."""
-    return request_shown(await in_database(_found, asking.grant, _id(params)))
+    return request_shown(await in_database(_found, asking.grant, _id(params)), asking.grant.actor)
 
 
 METHODS: dict[str, Method] = {
@@ -196,15 +200,35 @@ METHODS: dict[str, Method] = {
 }
 
 
+SCOPES: dict[str, Permission] = {"exec.approval.request": Permission.CALLS_MAKE}
+"""Of methods that a scope lets in; the others look for a request that their token may see."""
+
+
+def require_scope(grant: TokenGrant, method: str) -> None:
+    """Refuse a token without the scope of a method; this comes before mistakes in what is sent.
+
+    Raises:
+        Problem: 403.
+    """
+    if method in SCOPES:
+        require(grant, SCOPES[method])
+
+
 async def call(asking: Asking, method: str, params: Params) -> dict[str, Any]:
     """Call a method by its name.
 
     Raises:
-        Problem, FirewallError: it was refused.
+        Problem, FirewallError: it was refused, also for texts that nothing can store.
     """
     found = METHODS.get(method)
     if found is None:
         raise Problem(404, "method_not_found", f"no method named `{method[:100]}`")
+    require_scope(asking.grant, method)
+    known = KNOWN[method]
+    strangers = [] if known is None else unknown_members(params, known)
+    if strangers:
+        raise mistakes(strangers)
+    check_value(params)
     return await found(asking, params)
 
 

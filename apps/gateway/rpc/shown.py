@@ -5,6 +5,7 @@ from typing import Any
 
 from apps.approvals.models import Approval
 from apps.approvals.states import DECISION_OF, State
+from apps.approvals.unbound import unbound_shown
 
 STATUS: dict[str, str] = {
     State.REQUESTED: "pending",
@@ -22,10 +23,16 @@ def milliseconds(at: datetime | None) -> int | None:
     return None if at is None else round(at.timestamp() * 1000)
 
 
-def answer_shown(approval: Approval) -> dict[str, Any]:
-    """Tell how a request stands: to whoever waits for it, and to whoever answers it."""
+def answer_shown(approval: Approval, actor: str) -> dict[str, Any]:
+    """Tell how a request stands: to whoever waits for it, and to whoever answers it.
+
+    Args:
+        actor: who is told. The id that a program gave its request names it to that program alone: another may have
+            given the same.
+    """
+    is_own = bool(approval.given_id) and approval.actor == actor
     return {
-        "id": approval.given_id or approval.shown_id,
+        "id": approval.given_id if is_own else approval.shown_id,
         "approvalId": approval.shown_id,
         "createdAtMs": milliseconds(approval.requested_at),
         "expiresAtMs": milliseconds(approval.expires_at),
@@ -38,9 +45,13 @@ def answer_shown(approval: Approval) -> dict[str, Any]:
     }
 
 
-def request_shown(approval: Approval) -> dict[str, Any]:
-    """Tell what is asked for, masked as everywhere."""
-    return answer_shown(approval) | {
+def request_shown(approval: Approval, actor: str) -> dict[str, Any]:
+    """Tell what is asked for, masked as everywhere.
+
+    Args:
+        actor: as for `answer_shown`.
+    """
+    return answer_shown(approval, actor) | {
         "approvalKind": approval.kind,
         "request": {
             "callId": approval.shown_call_id,
@@ -58,6 +69,7 @@ def request_shown(approval: Approval) -> dict[str, Any]:
             "sessionKey": approval.session_key,
             "reason": approval.reason,
             "evidence": approval.evidence,
+            "notBound": unbound_shown(approval.not_bound),
             "allowedDecisions": approval.decisions,
         },
     }

@@ -19,10 +19,11 @@ from django.db import InterfaceError, OperationalError
 
 from apps.accounts.errors import TokenInvalidError
 from apps.firewall.errors import FirewallError
+from apps.firewall.tools.numbers import NumberInexactError, read_json
 from apps.gateway.lifecycle import Gateway, gateway
 from apps.gateway.rpc.methods import Asking, call
 from apps.gateway.rpc.telling import Listener
-from apps.gateway.runtime_api.http import Problem, Receive, Request, Scope, Send, problem_of
+from apps.gateway.runtime_api.http import Problem, Receive, Request, Scope, Send, check_depth, mistakes, problem_of
 
 log = structlog.get_logger(__name__)
 
@@ -151,9 +152,12 @@ async def _send(send: Send, frame: dict[str, Any]) -> None:
 
 def _read(text: str) -> Frame:
     try:
-        value = orjson.loads(text)
+        value = read_json(text)
+    except NumberInexactError as exc:
+        raise mistakes(exc.details) from exc
     except ValueError as exc:
         raise Problem(400, "invalid_json", "the frame is not JSON") from exc
+    check_depth(value, text.count("{") + text.count("["))
     if not isinstance(value, dict) or value.get("type") != "req":
         raise Problem(400, "invalid_frame", 'a call is `{"type": "req", "id", "method", "params"}`')
     identifier, method, params = value.get("id"), value.get("method"), value.get("params", {})

@@ -102,23 +102,29 @@ class Listeners:
         event = EVENTS[notice.kind]
         if approval is None or approval.is_pending is not (event == REQUESTED):
             return  # what it was announced for is over: the next notice tells it as it is now
-        payload = orjson.dumps(_payload(approval)).decode()
+        payloads: dict[bool, str] = {}  # the id is another one for whoever asked
         for listener in tuple(self._listeners):
-            if await _hears(listener, approval):
-                listener.tell(event, payload)
+            actor = await _hearing(listener, approval)
+            if actor is None:
+                continue
+            is_own = actor == approval.actor
+            if is_own not in payloads:
+                payloads[is_own] = orjson.dumps(_payload(approval, actor)).decode()
+            listener.tell(event, payloads[is_own])
 
 
-def _payload(approval: Approval) -> dict[str, Any]:
-    shown = request_shown(approval)
+def _payload(approval: Approval, actor: str) -> dict[str, Any]:
+    shown = request_shown(approval, actor)
     return shown if approval.is_pending else shown | {"ts": milliseconds(approval.decided_at)}
 
 
-async def _hears(listener: Listener, approval: Approval) -> bool:
+async def _hearing(listener: Listener, approval: Approval) -> str | None:
+    """Name who hears of a request at a socket; None for whoever may not."""
     try:
         grant = await listener.find()
     except TokenInvalidError:
-        return False  # its own task closes it when it next speaks
+        return None  # its own task closes it when it next speaks
     except Exception as exc:  # noqa: BLE001 - nobody knows what it may: it hears nothing
         log.warning("rpc_events.unheard", error=type(exc).__name__)
-        return False
-    return may_list(grant, approval)
+        return None
+    return grant.actor if may_list(grant, approval) else None

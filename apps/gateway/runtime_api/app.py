@@ -19,6 +19,7 @@ from apps.gateway.rpc.http import answering
 from apps.gateway.rpc.methods import METHODS
 from apps.gateway.runtime_api import approvals, calls, decisions, runs, tools, turns
 from apps.gateway.runtime_api.http import Problem, Receive, Request, Scope, Send, answer, problem_of
+from apps.gateway.runtime_api.sent import OPERATIONS, check_query
 from apps.gateway.tokens import TokenGrant
 from apps.gateway.tool_runs.calls import CONTROLS_OF_PATHS
 
@@ -64,6 +65,7 @@ ROUTES: tuple[Route, ...] = (
     *(_route(f"/api/v1/rpc/{name}", {"POST": answering(name)}) for name in METHODS),
 )
 ENROL = "/api/v1/openclaw/enrol"  # who comes here has no token yet
+ENROLMENT = OPERATIONS["/api/v1/openclaw/heartbeat", "POST"].body  # it says what a heartbeat says
 _EXACT = {route.path: route for route in ROUTES if "{" not in route.path}
 
 
@@ -98,8 +100,9 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 
 async def _dispatch(request: Request, send: Send) -> Answer | None:
     if request.scope["path"] == ENROL and request.method == "POST":
+        request.known = ENROLMENT
         return await presence.enrol(request)
-    if request.scope["path"] == mcp.PATH:
+    if request.scope["path"] in mcp.PATHS:
         mcp.check_way(request)
         current = gateway()
         return await mcp.answered(current, await _authenticate(current, request), request, send)
@@ -110,6 +113,10 @@ async def _dispatch(request: Request, send: Send) -> Answer | None:
         raise Problem(405, "method_not_allowed", f"use {allowed}", headers=((b"allow", allowed.encode()),))
     current = gateway()
     grant = await _authenticate(current, request)
+    sent = OPERATIONS[route.path, request.method]
+    if request.scope["query_string"]:
+        check_query(request.scope["query_string"], sent)
+    request.known = sent.body
     return await endpoint(current, grant, request, identifier)
 
 

@@ -35,7 +35,6 @@ NEWS_MAXIMUM = 999_999_999
 END_WAIT_MS = 5_000
 MEANT = frozenset({"agent", "session", "tool", "params", "context", "environment"})
 MEANT_WHERE_GIVEN = frozenset({"mode", "callback", "run"})
-MEMBERS = MEANT | MEANT_WHERE_GIVEN | {"wait_ms", "idempotency", "on_disconnect"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,10 +107,7 @@ def _call_id(identifier: str) -> UUID:
 
 
 def _read(grant: TokenGrant, body: dict[str, Any], request: Request) -> Order:
-    details: Details = [
-        {"path": name, "code": "unknown_field", "message": f"`{name}` is not part of a call"}
-        for name in sorted(body.keys() - MEMBERS)
-    ]
+    details: Details = []
     asker = read_asker(grant, body, details)
     params = body.get("params", {})
     if not isinstance(params, dict):

@@ -1,6 +1,11 @@
-"""`POST /api/v1/decisions`: may this agent use this tool now? Asked, counted, nothing runs."""
+"""`POST /api/v1/decisions`: may this agent use this tool now? Asked, counted, nothing runs.
+
+With `params` the question is what the call would be answered, and the stages of the call answer it. Without them it is
+whether the agent has the tool: what no param can change.
+"""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -8,10 +13,14 @@ from apps.accounts.access import Permission
 from apps.firewall.engine.decide import decide
 from apps.firewall.engine.permissions import PermissionAnswer
 from apps.firewall.engine.snapshot import Snapshot
+from apps.firewall.identifiers import new_id
+from apps.firewall.runtime.call import NOT_FOUND, Call
 from apps.firewall.runtime.permitting import asks, caller_in, permission_answers
 from apps.firewall.runtime.ports import Standing
+from apps.firewall.runtime.rehearse import StagedVerdict
 from apps.firewall.runtime.stages.halt import CODE, told
 from apps.firewall.runtime.stages.permissions import MISSING
+from apps.firewall.tools.members import unknown_member
 from apps.gateway.counters import counters
 from apps.gateway.database import in_database
 from apps.gateway.lifecycle import Gateway
@@ -21,8 +30,22 @@ from apps.gateway.runtime_api.reading import Asker, Details, environment_of, rea
 from apps.gateway.tokens import TokenGrant
 
 BATCH_LIMIT = 1000
+BATCH = frozenset({"decisions", "environment"})
+REASONS = {NOT_FOUND: "not_offered"}
 StandingOf = Callable[[str], Standing | None]
 MissingOf = Callable[[Snapshot, Asker, str], PermissionAnswer | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question as it was sent.
+
+    Args:
+        params: of the call; None where only the tool is asked about.
+    """
+
+    asker: Asker
+    params: dict[str, Any] | None
 
 
 async def ask(current: Gateway, grant: TokenGrant, request: Request, _: str) -> tuple[int, Any]:
@@ -41,17 +64,70 @@ async def ask(current: Gateway, grant: TokenGrant, request: Request, _: str) -> 
         answered = _answer(snapshot, asker, may_explain, standing, missing)
         return _halted(current, environment, asker, answered) if answered["allowed"] else answered
 
+    async def judge(asker: Asker, params: dict[str, Any]) -> dict[str, Any]:
+        call = _call(asker, params, environment, grant, request.trace_id)
+        return _judged(await current.desk.verdict(call), asker, may_explain)
+
     if "decisions" not in body:
         details: Details = []
-        asker = read_asker(grant, body, details)
-        if asker is None:
+        question = _question(grant, body, details)
+        if question is None:
             raise mistakes(details)
-        return 200, answer(asker) | {"snapshot": _digest(snapshot)}
-    askers = _askers(grant, body["decisions"])
+        asker, params = question.asker, question.params
+        return 200, (answer(asker) if params is None else await judge(asker, params)) | {"snapshot": _digest(snapshot)}
+    _check_batch(body)
+    questions = _questions(grant, body["decisions"])
     return 200, {
-        "decisions": [answer(asker) for asker in askers],
+        "decisions": [
+            answer(each.asker) if each.params is None else await judge(each.asker, each.params) for each in questions
+        ],
         "snapshot": _digest(snapshot),
     }
+
+
+def _check_batch(body: dict[str, Any]) -> None:
+    """Refuse what is said beside a batch: it would be taken for something that holds for each of its members."""
+    strangers = [unknown_member("", name, BATCH) for name in sorted(body.keys() - BATCH)]
+    if strangers:
+        raise mistakes(strangers)
+
+
+def _call(asker: Asker, params: dict[str, Any], environment: str, grant: TokenGrant, trace_id: str) -> Call:
+    return Call(
+        environment=environment,
+        agent=asker.agent,
+        tool=asker.tool,
+        params=params,
+        context=asker.context,
+        actor=grant.actor,
+        requester=grant.requester,
+        trace_id=trace_id,
+        id=new_id(),
+    )
+
+
+def _judged(said: StagedVerdict, asker: Asker, may_explain: bool) -> dict[str, Any]:
+    """Tell what the call would be answered. `allowed` is a yes that needs nobody else's."""
+    counters.add("decisions.allowed" if said.verdict == "allow" else "decisions.denied")
+    is_hidden = said.code == NOT_FOUND and not may_explain
+    answer: dict[str, Any] = {
+        "tool": asker.tool,
+        "allowed": said.verdict == "allow",
+        "verdict": said.verdict,
+        "stage": said.stage,
+        "reason": REASONS.get(said.code, said.code) or ("allowed" if said.verdict == "allow" else "approval_required"),
+    }
+    if said.verdict != "allow" and not is_hidden:
+        answer["message"] = said.message
+    if said.details:
+        answer["details"] = [dict(each) for each in said.details]
+    if said.warnings:
+        answer["warnings"] = [dict(each) for each in said.warnings]
+    if may_explain:
+        why = said.judgement
+        answer |= {"layer": why.layer or None, "label": why.label or None, "rule": why.rule or None}
+        answer["message"] = why.reason or said.message
+    return answer
 
 
 def _halted(current: Gateway, environment: str, asker: Asker, answer: dict[str, Any]) -> dict[str, Any]:
@@ -66,16 +142,26 @@ def _halted(current: Gateway, environment: str, asker: Asker, answer: dict[str, 
     return answer | {"warnings": [*answer.get("warnings", []), warning]}
 
 
-def _askers(grant: TokenGrant, batch: Any) -> list[Asker]:
+def _question(grant: TokenGrant, body: Any, details: Details, *, place: str = "") -> Question | None:
+    asker = read_asker(grant, body, details, place=place)
+    params = body.get("params") if isinstance(body, dict) else None
+    if params is not None and not isinstance(params, dict):
+        path = f"{place}.params" if place else "params"
+        details.append({"path": path, "code": "invalid", "message": f"`{path}` must be an object"})
+        return None
+    return None if asker is None else Question(asker, params)
+
+
+def _questions(grant: TokenGrant, batch: Any) -> list[Question]:
     if not isinstance(batch, list) or not batch:
         raise mistakes([{"path": "decisions", "code": "invalid", "message": "`decisions` must be a list with members"}])
     if len(batch) > BATCH_LIMIT:
         raise Problem(422, "batch_too_large", f"at most {BATCH_LIMIT} decisions at once")
     details: Details = []
-    found = [read_asker(grant, item, details, place=f"decisions[{number}]") for number, item in enumerate(batch)]
+    found = [_question(grant, item, details, place=f"decisions[{number}]") for number, item in enumerate(batch)]
     if details:
         raise mistakes(details)
-    return [asker for asker in found if asker is not None]
+    return [question for question in found if question is not None]
 
 
 def _digest(snapshot: Snapshot | None) -> str | None:

@@ -9,8 +9,11 @@ from typing import Any
 import orjson
 from django.conf import settings
 
+from apps.bodies import BodyError, body_gathered, length_check
 from apps.firewall.errors import FirewallError
 from apps.firewall.identifiers import trace_parent
+from apps.firewall.tools.members import Members, unknown_members
+from apps.firewall.tools.numbers import NumberInexactError, read_json
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -45,6 +48,7 @@ STATUS_OF_CODE: dict[str, int] = {
     "idempotency_conflict": 409,
     "own_request": 403,
     "not_an_approver": 403,
+    "caller_ended": 409,
     "approval_already_decided": 409,
     "approval_expired": 409,
     "approval_cancelled": 409,
@@ -97,13 +101,18 @@ def mistakes(details: list[dict[str, str]]) -> Problem:
 
 @dataclass(slots=True)
 class Request:
-    """One request: what the endpoints need of it."""
+    """One request: what the endpoints need of it.
+
+    Args:
+        known: the members that its body may have; None for any.
+    """
 
     scope: Scope
     receive: Receive
     headers: dict[bytes, bytes]
     request_id: bytes
     trace_id: str
+    known: Members | None = None
 
     @classmethod
     def of(cls, scope: Scope, receive: Receive) -> "Request":
@@ -118,55 +127,70 @@ class Request:
     def method(self) -> str:
         return str(self.scope["method"])
 
-    async def body(self) -> bytes:
+    async def body(self, *, limit_bytes: int | None = None) -> bytes:
         """Read the whole body.
 
         Raises:
-            Problem: 413 above the limit, found before it is read where the length is stated.
+            Problem: 413 above the limit, found before it is read where the length is stated; 408 when it is slow.
         """
-        limit: int = settings.BODY_LIMIT_BYTES
-        length = self.headers.get(b"content-length", b"")
-        if length.isdigit() and int(length) > limit:
-            raise _too_large(limit)
-        body = bytearray()
-        while True:
-            message = await self.receive()
-            if message["type"] == "http.disconnect":
-                raise Problem(400, "disconnected", "the client went away before its request was complete")
-            body += message.get("body", b"")
-            if len(body) > limit:
-                raise _too_large(limit)
-            if not message.get("more_body", False):
-                return bytes(body)
+        limit = settings.BODY_LIMIT_BYTES if limit_bytes is None else limit_bytes
+        try:
+            length_check(self.headers.get(b"content-length", b""), limit_bytes=limit)
+            return await body_gathered(self.receive, limit_bytes=limit, patience_s=settings.SLOW_CLIENT_S)
+        except BodyError as exc:
+            raise Problem(exc.status, exc.code, exc.message) from exc
 
     async def gone(self) -> None:
         """Return when the caller goes away; after the whole body was read."""
         while (await self.receive())["type"] != "http.disconnect":
             pass
 
-    async def json(self) -> dict[str, Any]:
-        """Read a JSON object.
+    async def json(self, *, limit_bytes: int | None = None) -> dict[str, Any]:
+        """Read a JSON object, as `value`.
 
         Raises:
-            Problem: 415, 413 or 400, whatever is wrong first.
+            Problem: also 400 for JSON that is no object.
+        """
+        value = await self.value(limit_bytes=limit_bytes)
+        if not isinstance(value, dict):
+            raise Problem(400, "invalid_json", "the body is not a JSON object")
+        return value
+
+    async def value(self, *, limit_bytes: int | None = None) -> Any:
+        """Read a JSON value.
+
+        Raises:
+            Problem: 415, 413, 408 or 400, whatever is wrong first; 422 for members that the operation does not know,
+                and for numbers that could not be kept as they were sent.
         """
         kind = self.headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
         if kind != b"application/json":
             raise Problem(415, "unsupported_media_type", "send JSON, as `Content-Type: application/json`")
-        body = await self.body()
+        body = await self.body(limit_bytes=limit_bytes)
         try:
-            value = orjson.loads(body)
+            value = read_json(body)
+        except NumberInexactError as exc:
+            raise mistakes(exc.details) from exc
         except ValueError as exc:
             raise Problem(400, "invalid_json", f"the body is not JSON: {exc}") from exc
-        if not isinstance(value, dict):
-            raise Problem(400, "invalid_json", "the body is not a JSON object")
-        if body.count(b"{") + body.count(b"[") > DEPTH_LIMIT and _depth(value) > DEPTH_LIMIT:
-            raise Problem(400, "json_too_deep", f"the body is nested deeper than {DEPTH_LIMIT} levels")
+        if not isinstance(value, dict | list):
+            return value
+        check_depth(value, body.count(b"{") + body.count(b"["))
+        if self.known is not None:
+            strangers = unknown_members(value, self.known)
+            if strangers:
+                raise mistakes(strangers)
         return value
 
 
-def _too_large(limit: int) -> Problem:
-    return Problem(413, "body_too_large", f"the body is larger than {limit} bytes")
+def check_depth(value: Any, brackets: int) -> None:
+    """Refuse JSON that is nested too deeply; what has few brackets is not.
+
+    Raises:
+        Problem: 400.
+    """
+    if brackets > DEPTH_LIMIT and _depth(value) > DEPTH_LIMIT:
+        raise Problem(400, "json_too_deep", f"what was sent is nested deeper than {DEPTH_LIMIT} levels")
 
 
 def _depth(value: Any) -> int:

@@ -85,6 +85,18 @@ WARNINGS = {
     },
 }
 
+MISTAKE: dict[str, Any] = {
+    "type": "object",
+    "required": ["path", "code", "message"],
+    "properties": {name: {"type": "string"} for name in ("path", "code", "message")},
+}
+QUESTION: dict[str, Any] = {
+    "params": {
+        "type": "object",
+        "additionalProperties": True,
+        "description": "Of the call that is meant: judged as the call would be, by every rule, and nothing runs.",
+    }
+}
 MISTAKE_EXAMPLE = {
     "code": "parameter_validation_failed",
     "message": "the parameters of `read` have 1 mistake",
@@ -127,7 +139,8 @@ SCHEMAS: dict[str, Any] = {
     "AgentDecisionRequest": {
         "type": "object",
         "required": ["agent", "tool"],
-        "properties": {**ASKER, **ENVIRONMENT},
+        "properties": {**ASKER, **QUESTION, **ENVIRONMENT},
+        "additionalProperties": False,
     },
     "AgentDecisionBatch": {
         "type": "object",
@@ -137,26 +150,55 @@ SCHEMAS: dict[str, Any] = {
                 "type": "array",
                 "minItems": 1,
                 "maxItems": 1000,
-                "items": {"type": "object", "required": ["agent", "tool"], "properties": ASKER},
+                "items": {
+                    "type": "object",
+                    "required": ["agent", "tool"],
+                    "properties": {**ASKER, **QUESTION},
+                    "additionalProperties": False,
+                },
             },
             **ENVIRONMENT,
         },
+        "additionalProperties": False,
     },
     "AgentDecision": {
         "type": "object",
         "required": ["tool", "allowed", "reason"],
         "properties": {
             "tool": {"type": "string"},
-            "allowed": {"type": "boolean"},
+            "allowed": {
+                "type": "boolean",
+                "description": "Without params: the agent has the tool. With params: the call would run at once.",
+            },
+            "verdict": {
+                "type": "string",
+                "enum": ["allow", "ask", "deny"],
+                "description": "With params: what the call would be answered now; `ask`: a person would be asked.",
+            },
+            "stage": {"type": "string", "description": "With params: which stage of the call said so."},
             "reason": {
                 "type": "string",
-                "examples": ["allowed", "not_offered", "no_publication", "tool_disabled", "permission_missing"],
+                "examples": [
+                    "allowed",
+                    "approval_required",
+                    "not_offered",
+                    "no_publication",
+                    "tool_disabled",
+                    "permission_missing",
+                    "security_deny",
+                    "parameter_validation_failed",
+                ],
             },
+            "details": {"type": "array", "items": MISTAKE, "description": "With params: what is wrong with them."},
             "snapshot": {"type": ["string", "null"], "description": "Digest of the snapshot that decided."},
             "warnings": WARNINGS,
             **{
                 name: {"type": ["string", "null"], "description": "Only for tokens with the right `explain`."}
-                for name in ("layer", "label", "rule", "message")
+                for name in ("layer", "label", "rule")
+            },
+            "message": {
+                "type": ["string", "null"],
+                "description": "Why, in words; of a tool that is not offered only for tokens with the right `explain`.",
             },
         },
     },

@@ -4,15 +4,18 @@ import asyncio
 import hashlib
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 from uuid import UUID
 
+from django.db import DatabaseError
 from django.utils import timezone
 
 from apps.accounts.access import Permission
 from apps.approvals.models import Approval
 from apps.approvals.selectors import approval_of_call
+from apps.audit.errors import AuditUnavailableError
 from apps.audit.rows import CallRecord
 from apps.audit.selectors import call_record
 from apps.events.waiters import Watch, waiters
@@ -28,12 +31,13 @@ from apps.gateway.queue.cancelling import call_cancel
 from apps.gateway.queue.selectors import call_queued
 from apps.gateway.runtime_api.http import STATUS_OF_CODE
 from apps.gateway.runtime_api.recorded import recorded, told_of
-from apps.gateway.services import slot_take
+from apps.gateway.services import slot_find, slot_free, slot_take
 from apps.gateway.tokens import TokenGrant
 from apps.runs.client_calls import client_call_waiting
 
 REREAD_S = 1.0
 ON_RECORD_S = 10.0
+FREE_TRIES = 3600
 OPEN = frozenset({"awaiting_approval", "approved", "running"})
 REFUSED_AS_PROBLEM = frozenset({NOT_FOUND, "parameter_validation_failed", "audit_unavailable"})
 
@@ -101,19 +105,17 @@ async def perform(
             slot_take, grant.token_id, key=key, call_id=call.id, body_digest=digest, at=timezone.now()
         )
         if bound != call.id:
-            await _until_on_record(bound)
+            await _until_on_record(grant.token_id, key, bound)
             followed = Performed(bound, *await follow(current, grant, bound, deadline))
             joined = _joined(followed.content)
             return followed if joined is None else Performed(joined, *await follow(current, grant, joined, deadline))
     if begin is not None:
         call = await begin(call)
     task = current.desk.start(call)
+    answer = _answered(current, grant, call, task, deadline, key=key)
     if gone is None:
-        return await until_answered(current, grant, call, task, deadline)
-    answering, leaving = (
-        asyncio.ensure_future(until_answered(current, grant, call, task, deadline)),
-        asyncio.ensure_future(gone()),
-    )
+        return await answer
+    answering, leaving = asyncio.ensure_future(answer), asyncio.ensure_future(gone())
     try:
         await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
         if not answering.done():
@@ -121,6 +123,28 @@ async def perform(
         return await answering
     finally:
         leaving.cancel()
+
+
+async def _answered(
+    current: Gateway, grant: TokenGrant, call: Call, task: asyncio.Task[CallResult], deadline: float, *, key: str
+) -> Performed:
+    """Answer as `until_answered`; the key of a call that did not run because it could not be recorded is free again."""
+    performed = await until_answered(current, grant, call, task, deadline)
+    if key and performed.content.get("code") == AuditUnavailableError.code:
+        try:
+            await in_database(slot_free, grant.token_id, key)
+        except DatabaseError:
+            current.desk.background(_free_later(grant.token_id, key))
+    return performed
+
+
+async def _free_later(token_id: UUID, key: str) -> None:
+    """Free a key as soon as the database takes it."""
+    for _ in range(FREE_TRIES):
+        await asyncio.sleep(REREAD_S)
+        with suppress(DatabaseError):
+            await in_database(slot_free, token_id, key)
+            return
 
 
 async def end_unheard(current: Gateway, grant: Reader, call: Call, *, reason: AbortReason = "disconnected") -> None:
@@ -148,14 +172,17 @@ async def until_answered(
     return Performed(call.id, *await follow(current, grant, call.id, deadline))
 
 
-async def _until_on_record(call_id: UUID) -> None:
+async def _until_on_record(token_id: UUID, key: str, call_id: UUID) -> None:
     """Wait for the first entry of the call that another request with the same key began.
 
     Raises:
         IdempotencyConflictError: there is none: its server ended before anything ran.
+        AuditUnavailableError: that call could not be recorded and did not run; the key is free again.
     """
     until = time.monotonic() + ON_RECORD_S
     while await in_database(_is_unknown, call_id):
+        if await in_database(slot_find, token_id, key) != call_id:
+            raise AuditUnavailableError("the call of this key could not be recorded and did not run: try again")
         if time.monotonic() > until:
             raise IdempotencyConflictError("the call of this key left no record and did not run: use another key")
         await asyncio.sleep(0.05)
@@ -179,7 +206,10 @@ async def _is_done_or_on_record(task: asyncio.Task[CallResult], call_id: UUID) -
     """
     until = time.monotonic() + ON_RECORD_S
     while not task.done() and time.monotonic() < until:
-        if await in_database(call_record, call_id) is not None:
+        record = await in_database(call_record, call_id)
+        if record is not None and record.status == "awaiting_approval":
+            await asyncio.wait({task}, timeout=REREAD_S)  # its question is on record: it says so in a moment
+        if record is not None:
             break
         await asyncio.wait({task}, timeout=0.05)
     return task.done()
@@ -220,7 +250,7 @@ async def follow(
         while True:
             ended = current.desk.ended(call_id)
             if ended is not None and ended.actor == grant.actor:
-                return _told(ended.result)
+                return await _told_late(grant, ended.result)
             left = deadline - time.monotonic()
             task = current.desk.task_of(call_id)
             if left > 0 and task is not None and not task.done() and after is None:
@@ -233,6 +263,15 @@ async def follow(
                 await _until_either(task, watch, min(left, REREAD_S))
                 continue
             await watch.changed(timeout_s=min(left, REREAD_S))
+
+
+async def _told_late(grant: Reader, result: CallResult) -> tuple[int, dict[str, Any]]:
+    """Answer with what this process knows, or with the record where its end got there later than the answer."""
+    if result.status == "unknown":
+        status, content = await in_database(_from_record, grant, result.call_id)
+        if status != 202:
+            return status, content
+    return _told(result)
 
 
 def _is_news(content: dict[str, Any], after: int | None) -> bool:
@@ -325,12 +364,12 @@ async def end(current: Gateway, grant: TokenGrant, call_id: UUID, deadline: floa
 def _end(grant: TokenGrant, call_id: UUID) -> None:
     row, record = call_queued(call_id), call_record(call_id)
     if row is not None:
-        actor, environment, is_open = row.actor, row.environment.slug, row.is_open
+        actor, environment, agent, is_open = row.actor, row.environment.slug, row.agent, row.is_open
     elif record is not None:
-        actor, environment, is_open = record.actor, record.environment, record.status in OPEN
+        actor, environment, agent, is_open = record.actor, record.environment, record.agent, record.status in OPEN
     else:
         raise CallNotFoundError("no such call")
-    if actor != grant.actor:
+    if actor != grant.actor or (grant.agents and agent not in grant.agents):
         raise CallNotFoundError("no such call")
     if is_open:
         call_cancel(call_id, by=grant.actor, environment=environment, at=timezone.now())

@@ -1,7 +1,7 @@
 """What agents send, read once: who calls for which agent, in what context, which tool."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qsl
@@ -11,6 +11,7 @@ from apps.accounts.errors import PermissionDeniedError
 from apps.firewall.engine.context import CallContext, ContextError
 from apps.firewall.engine.dialect import DIALECTS
 from apps.firewall.engine.session_key import normalize_agent_id, parse_agent_key
+from apps.firewall.tools.members import unknown_member
 from apps.gateway.lifecycle import Gateway
 from apps.gateway.runtime_api.http import Problem, Request
 from apps.gateway.tokens import TokenGrant
@@ -101,7 +102,7 @@ def read_caller(grant: TokenGrant, body: Mapping[str, Any], details: Details, *,
             details.append(_mistake(f"{prefix}{member}", f"names the agent `{wrong}`, the request `{agent}`"))
     if len(details) > before:
         return None
-    return Caller(agent_id, replace(context, agent_id=agent_id, session_key=key))
+    return Caller(agent_id, context.of_caller(agent_id, key))
 
 
 @lru_cache(maxsize=4096)
@@ -206,7 +207,7 @@ def read_query(query: bytes, members: frozenset[str], details: Details) -> dict[
         if name == "runtime_tools":
             place.setdefault(name, []).append(text)
         elif name not in members | _MEMBERS:
-            details.append({"path": name, "code": "unknown_field", "message": f"`{name}` is not part of this request"})
+            details.append(unknown_member("", name, members | _MEMBERS))
         elif name in place:
             details.append(_mistake(name, "is given twice"))
         else:

@@ -47,7 +47,7 @@ def _shown(result: Any, facts: Mapping[str, Any]) -> Any:
 
 
 def _is_refusal(record: CallRecord) -> bool:
-    """Say whether a person, or nobody's answer, kept the call from running; one that was ended is `cancelled`."""
-    return record.status in {"expired", "superseded"} or (
+    """Say whether a call was kept from running without an outcome of its own; one that was ended is `cancelled`."""
+    return record.status in {"expired", "superseded", "joined"} or (
         record.status == "cancelled" and record.approval_state == "cancelled"
     )

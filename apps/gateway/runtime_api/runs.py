@@ -24,8 +24,8 @@ from apps.gateway.runtime_api.calls import WAIT_LIMIT_MS
 from apps.gateway.runtime_api.http import Problem, Request, mistakes
 from apps.gateway.runtime_api.performing import Performed, follow, perform
 from apps.gateway.runtime_api.reading import Caller, Details, environment_of, read_key, require, whole_number
-from apps.gateway.runtime_api.speaking import MEMBERS, Speaker, read_speaker
-from apps.gateway.runtime_api.turns import REPLIES, Wanted, read_turn, runs_alone, turn_make
+from apps.gateway.runtime_api.speaking import Speaker, read_speaker
+from apps.gateway.runtime_api.turns import Wanted, read_turn, runs_alone, turn_make
 from apps.gateway.tokens import TokenGrant
 from apps.gateway.tool_runs import reading
 from apps.gateway.tool_runs.beginning import beginning_of, check_open, environment_read, run_of
@@ -44,9 +44,7 @@ from apps.runs.models import ToolRun
 from apps.runs.selectors import run_told
 from apps.runs.services import Beginning, run_begin, run_end, run_offered
 
-BEGIN = MEMBERS | reading.MEMBERS
 CALL_MEMBERS = frozenset({"wait_ms", "idempotency"})
-TURN = frozenset({"wait_ms", "idempotency", "on_disconnect", "text_limit", *REPLIES})
 HANDED = frozenset({"client_call", "awaiting_approval"})
 REREAD_S = 1.0
 STATES_OF_OFF = frozenset({"off", "no_publication"})
@@ -56,7 +54,7 @@ async def begin(current: Gateway, grant: TokenGrant, request: Request, _: str) -
     """Begin a run, and say what its model is offered."""
     require(grant, Permission.CALLS_MAKE)
     body = await request.json()
-    details: Details = _strangers(body, BEGIN, "a run")
+    details: Details = []
     environment = environment_of(current, grant, body)
     speaker = read_speaker(grant, body, details)
     wishes = reading.read_wishes(body, details)
@@ -122,7 +120,7 @@ async def turn(current: Gateway, grant: TokenGrant, request: Request, identifier
     """Make what the model of a run asked for, controls of tool search too, and answer in its provider's form."""
     run, body = await run_of(grant, identifier), await request.json()
     check_open(run)
-    details: Details = _strangers(body, TURN, "a turn of a run")
+    details: Details = []
     speaker = _speaker(run)
     path = f"/api/v1/runs/{run.shown_id}/turns"
     made = read_turn(speaker, body, request, details, path=path)
@@ -133,7 +131,7 @@ async def turn(current: Gateway, grant: TokenGrant, request: Request, identifier
 async def end(_: Gateway, grant: TokenGrant, request: Request, identifier: str) -> tuple[int, Any]:
     """End a run, and say how it went."""
     run, body = await run_of(grant, identifier), await request.json()
-    details: Details = _strangers(body, frozenset({"outcome"}), "the end of a run")
+    details: Details = []
     said = reading.read_outcome(body, details)
     if details:
         raise mistakes(details)
@@ -237,10 +235,3 @@ def _shown(run: ToolRun, surface: Surface) -> dict[str, Any]:
         "catalogue": {"size": offer.catalogue_size, "sources": dict(offer.sources), "visible": offer.visible},
         "bytes": {"direct": surface.direct_bytes, "offered": surface.surface_bytes},
     }
-
-
-def _strangers(body: dict[str, Any], known: frozenset[str], what: str) -> Details:
-    return [
-        {"path": name, "code": "unknown_field", "message": f"`{name}` is not part of {what}"}
-        for name in sorted(body.keys() - known)
-    ]

@@ -24,6 +24,7 @@ from apps.firewall.runtime.call import NOT_FOUND, Call, error_object
 from apps.firewall.runtime.definitions import definition_of
 from apps.firewall.tools.definition_json import DefinitionInvalidError
 from apps.firewall.tools.model_calls import TEXT_LIMIT, CallAnswer, ModelCall, Reply, answer_of
+from apps.firewall.tools.numbers import NumberInexactError, read_json
 from apps.firewall.tools.search.controls import CALL
 from apps.firewall.tools.wire_names import tool_behind
 from apps.gateway.lifecycle import Gateway
@@ -33,7 +34,7 @@ from apps.gateway.runtime_api.http import Problem, Request, mistakes
 from apps.gateway.runtime_api.leaving import Departure, departure_of
 from apps.gateway.runtime_api.performing import Performed, perform
 from apps.gateway.runtime_api.reading import Details, environment_of, read_key, read_run, require, whole_number
-from apps.gateway.runtime_api.speaking import MEMBERS, Speaker, read_speaker
+from apps.gateway.runtime_api.speaking import Speaker, read_speaker
 from apps.gateway.runtime_api.together import groups, side_by_side
 from apps.gateway.tokens import TokenGrant
 
@@ -42,7 +43,6 @@ REPLIES: dict[str, tuple[type, str]] = {
     "chunks": (list, "a list"),
     "stream": (str, "a text"),
 }
-BODY = MEMBERS | {"context", "run", "wait_ms", "idempotency", "on_disconnect", "text_limit", *REPLIES}
 CALLS_LIMIT = 128
 NAME_LIMIT = 512
 TEXT_LIMIT_MAXIMUM = 1_000_000
@@ -141,10 +141,7 @@ async def make(current: Gateway, grant: TokenGrant, request: Request, _: str) ->
     """Run what a model asked for, as far as the caller's time goes, and answer when all of it has an end."""
     require(grant, Permission.CALLS_MAKE)
     body = await request.json()
-    details: Details = [
-        {"path": name, "code": "unknown_field", "message": f"`{name}` is not part of a turn"}
-        for name in sorted(body.keys() - BODY)
-    ]
+    details: Details = []
     environment = environment_of(current, grant, body)
     speaker = read_speaker(grant, body, details)
     run = read_run(body, details)
@@ -290,21 +287,20 @@ def read_turn(speaker: Speaker | None, body: dict[str, Any], request: Request, d
         path=path,
         speaker=speaker,
         calls=calls,
-        key=key or _turn_key(speaker, reply, calls),
+        key=key or _turn_key(speaker, reply),
         text_limit=text_limit,
         deadline=time.monotonic() + wait_ms / 1000,
         ends_with_caller=ends_with_caller,
     )
 
 
-def _turn_key(speaker: Speaker, reply: Reply, calls: tuple[ModelCall, ...]) -> str:
-    """Name a turn by what its provider says: the reply's id, else those of all calls; else it is a new one."""
-    identifier = speaker.form.reply_id(reply)
-    if identifier:
-        return _digest(["reply", identifier])
-    if calls and all(call.id for call in calls):
-        return _digest(["calls", *(call.id for call in calls)])
-    return show_id("turn", new_id())
+def _turn_key(speaker: Speaker, reply: Reply) -> str:
+    """Name a turn by its provider's id of the reply; without one it is a new turn.
+
+    The ids of its calls tell nothing: servers that name no reply often count the calls of each reply from 0.
+    """
+    identifier = speaker.form.reply_id(reply).strip()
+    return _digest(["reply", identifier]) if identifier else show_id("turn", new_id())
 
 
 def _reply(body: dict[str, Any], details: Details) -> Reply | None:
@@ -322,6 +318,9 @@ def _reply(body: dict[str, Any], details: Details) -> Reply | None:
         return None
     try:
         reply: Reply = _events(value) if name == "stream" else value
+    except NumberInexactError as exc:
+        details += [{**each, "path": f"stream.{each['path']}"} for each in exc.details]
+        return None
     except ValueError as exc:
         details.append({"path": "stream", "code": "invalid", "message": f"an event of `stream` is not JSON: {exc}"})
         return None
@@ -334,7 +333,7 @@ def _events(text: str) -> list[Any]:
     for block in EVENT_END.split(text):
         lines = [line[5:].removeprefix(" ") for line in block.splitlines() if line.startswith("data:")]
         if lines and lines != ["[DONE]"]:
-            events.append(orjson.loads("\n".join(lines)))
+            events.append(read_json("\n".join(lines)))
     return events
 
 

@@ -1,6 +1,7 @@
 """How a run begins and is found again, whichever way its agent came."""
 
 from apps.accounts.access import Permission
+from apps.firewall.engine.subjects import kept_name
 from apps.firewall.identifiers import read_id
 from apps.gateway.database import in_database
 from apps.gateway.runtime_api.reading import require
@@ -13,15 +14,31 @@ from apps.runs.access import run_of_caller
 from apps.runs.errors import RunEndedError, RunNotFoundError
 from apps.runs.models import ToolRun
 from apps.runs.services import Beginning
+from apps.texts import check_value
 
 
 def beginning_of(grant: TokenGrant, speaker: Speaker, wishes: Wishes) -> Beginning:
-    """Say what a caller says of its run."""
+    """Say what a caller says of its run.
+
+    Raises:
+        TextRefusedError: it holds a text that cannot be stored.
+    """
     context = speaker.caller.context
+    check_value(
+        {
+            "agent": speaker.caller.agent,
+            "provider": speaker.provider,
+            "model": speaker.model,
+            "context": context.to_json(),
+            "tools": list(wishes.client_tools),
+            "required": list(wishes.required),
+            "task": wishes.task,
+        }
+    )
     return Beginning(
         agent=speaker.caller.agent,
         session_key=context.session_key or "",
-        channel=context.channel or "",
+        channel=kept_name("channel", context.channel or ""),
         sender=context.sender_id or context.sender_username or context.sender_e164 or context.sender_name or "",
         actor=grant.actor,
         context=context.to_json(),

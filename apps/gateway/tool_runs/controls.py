@@ -140,6 +140,7 @@ class CodeBridge:
         self._run = run
         self._parent = action.call()
         self._own = Own(action.actor)
+        self.unanswered: list[dict[str, str]] = []
         self._methods: dict[str, Callable[[JsonObject], Awaitable[Any]]] = {
             "search": self._search,
             "describe": self._describe,
@@ -186,6 +187,10 @@ class CodeBridge:
         try:
             performed = await until_answered(self._current, self._own, call, task, time.monotonic() + FOREVER_S)
         except asyncio.CancelledError:
+            asked = task.result().asked if task.done() and not task.cancelled() else None
+            if asked is not None:
+                waiting = {"tool": meant.tool, "call": show_id("call", call.id), "approval": show_id("ap", asked.id)}
+                self.unanswered.append(waiting)
             await asyncio.shield(end_unheard(self._current, self._own, call, reason="code_ended"))
             raise
         content = performed.content
@@ -205,10 +210,11 @@ async def _code(current: Gateway, searching: Searching, action: Action) -> ToolO
     code = str(action.params.get("code", ""))
     bridge = CodeBridge(current, searching.run, action)
     ran = await current.code.run(code, bridge, timeout_ms=searching.settings.code_timeout_ms)
-    return _outcome(ran, searching)
+    return _outcome(ran, searching, bridge.unanswered)
 
 
-def _outcome(ran: CodeResult, searching: Searching) -> ToolOutcome:
+def _outcome(ran: CodeResult, searching: Searching, unanswered: list[dict[str, str]]) -> ToolOutcome:
+    """Say how code went, and for whose answer it waited when it was ended."""
     catalogue = searching.catalogue
     result: dict[str, Any] = {
         "value": ran.value,
@@ -223,8 +229,12 @@ def _outcome(ran: CodeResult, searching: Searching) -> ToolOutcome:
     }
     if ran.dropped_bytes:
         result["droppedLogBytes"] = ran.dropped_bytes
+    if unanswered:
+        result["unansweredApprovals"] = unanswered
     if ran.error is not None:
-        return failed(ran.error.code, ran.error.message, result)
+        waited = "; ".join(f"`{each['tool']}` waited for the approval {each['approval']}" for each in unanswered)
+        message = f"{ran.error.message}; {waited}, which is withdrawn" if waited else ran.error.message
+        return failed(ran.error.code, message, result)
     return ToolOutcome(result=result)
 
 

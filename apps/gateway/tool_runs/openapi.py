@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-from apps.gateway.runtime_api.openapi_schemas import ASKER, OBJECT, SCHEMAS, SPEAKER
+from apps.gateway.runtime_api.openapi_schemas import ASKER, ENVIRONMENT, OBJECT, SCHEMAS, SPEAKER
 from apps.gateway.tool_runs.reading import CLIENT_TOOLS, OUTCOMES, REQUIRED, TASK_CHARACTERS
 
 WAIT: Final[dict[str, Any]] = {
@@ -39,8 +39,11 @@ OWN_SCHEMAS: Final[dict[str, Any]] = {
             "tools": {
                 "type": "array",
                 "maxItems": CLIENT_TOOLS,
-                "items": _object({"name": TEXT, "description": TEXT, "parameters": OBJECT}, ("name",)),
-                "description": "Tools that the caller runs itself.",
+                "items": {
+                    **_object({"name": TEXT, "description": TEXT, "parameters": OBJECT}, ("name",)),
+                    "additionalProperties": True,
+                },
+                "description": "Tools that the caller runs itself, as MCP defines them; other members are not read.",
             },
             "required": {
                 "type": "array",
@@ -55,6 +58,7 @@ OWN_SCHEMAS: Final[dict[str, Any]] = {
             },
             "runnable": {"type": "boolean", "default": True, "description": "Leave out what cannot run here."},
             "takes_code": {"type": "boolean", "default": True, "description": "Whether the model may be given code."},
+            **ENVIRONMENT,
         },
         ("agent", "provider"),
         is_open=False,

@@ -17,9 +17,7 @@ CLIENT_TOOLS_BYTES: Final = 256 * 1024
 REQUIRED: Final = 20
 TASK_CHARACTERS: Final = 2_000
 OUTCOMES: Final = ("completed", "failed", "cancelled")
-MEMBERS: Final = frozenset({"context", "tools", "required", "task", "runnable", "takes_code"})
 KEPT_OF_CLIENT: Final = ("name", "description", "parameters")
-OUTCOME: Final = frozenset({"call", "result", "error"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,8 +61,6 @@ def collisions(offered: Sequence[Mapping[str, Any]], catalogue: RunCatalogue | N
 
 def read_report(body: Mapping[str, Any], details: Details) -> tuple[str, Report]:
     """Read which call ended how; mistakes are added to `details`."""
-    for name in sorted(body.keys() - OUTCOME):
-        details.append({"path": name, "code": "unknown_field", "message": f"`{name}` is not part of an outcome"})
     call, result, error = body.get("call"), body.get("result"), body.get("error")
     if not isinstance(call, str) or not call or len(call) > TEXT_LIMIT:
         details.append(_mistake("call", "must be the id of a call"))

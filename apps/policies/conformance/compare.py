@@ -167,10 +167,10 @@ def remaining_secret(original: str, recorded: str, own: str) -> str | None:
         return None
     literals = _MASKS.split(recorded)
     found = re.fullmatch("(.+?)".join(map(re.escape, literals)), original, re.DOTALL)
-    if found is None:
-        return original
-    for group in range(1, len(literals)):
-        start, end = found.span(group)
+    # A pattern of an installation may match the empty text: then the recording is not the original with pieces taken
+    # out, and counts as one that removed all that it does not show.
+    removed = [(0, len(original))] if found is None else [found.span(group) for group in range(1, len(literals))]
+    for start, end in removed:
         if end - start >= _WINDOW:
             pieces = {original[at : at + _WINDOW] for at in range(start, end - _WINDOW + 1)}
         else:

@@ -8,7 +8,7 @@ from apps.firewall.engine.dialect import Dialect
 from apps.firewall.engine.exec_policy.analysis import Analysis, Analyst, Lists, Segment, groups
 from apps.firewall.engine.exec_policy.index import AllowEntry
 from apps.firewall.engine.exec_policy.modes import max_ask, min_security, requires_approval
-from apps.firewall.engine.exec_policy.safe_bins import arguments_are_safe, read_profiles, safe_bin_names
+from apps.firewall.engine.exec_policy.safe_bins import arguments_are_safe, is_ever_safe, read_profiles, safe_bin_names
 from apps.firewall.engine.exec_policy.tables import Tables, exec_tables
 from apps.firewall.engine.exec_policy.where import Where
 from apps.firewall.engine.names import fold
@@ -63,7 +63,11 @@ def safe_bin(dialect: Dialect, given: Mapping[str, Any]) -> dict[str, bool]:
     """Answer `safe_bin_argv`."""
     tables = exec_tables(dialect.release)
     profile = tables.safe_bin_profiles.get(given["bin"])
-    is_safe = profile is not None and arguments_are_safe(given["args"], profile, tables)
+    is_safe = (
+        profile is not None
+        and is_ever_safe(given["bin"], tables)
+        and arguments_are_safe(given["args"], profile, tables)
+    )
     return {"profiled": profile is not None, "ok": is_safe}
 
 
@@ -121,7 +125,7 @@ def _answer(analysis: Analysis, tables: Tables) -> dict[str, Any]:
 
 
 def _segment(segment: Segment, tables: Tables) -> dict[str, Any]:
-    unwrapped, program = segment.unwrapped, segment.program
+    unwrapped, program = segment.unwrapped, segment.target
     shown: dict[str, Any] = {
         "raw": segment.command.text,
         "argv": list(segment.command.argv),
@@ -131,6 +135,8 @@ def _segment(segment: Segment, tables: Tables) -> dict[str, Any]:
         "wrapperChain": list(unwrapped.chain),
         "policyBlocked": bool(unwrapped.blocked_by),
     }
+    if segment.program.path and segment.program.path != program.path:
+        shown["policyPath"] = segment.program.path
     if unwrapped.blocked_by:
         shown["blockedWrapper"] = unwrapped.blocked_by
     if tables.matches_real_path and program.path and program.real_path != program.path:

@@ -66,6 +66,10 @@ class Report:
         """Whether every required member agrees."""
         return self.required.passed == self.required.total
 
+    def kept(self, *, required: bool) -> int:
+        """Count the differences that are kept to be shown."""
+        return sum(each.required is required for each in self.differences)
+
 
 def read_vectors(path: Path) -> list[Mapping[str, Any]]:
     """Read a file of vectors and check that every row can be asked.
@@ -153,6 +157,7 @@ def _count(report: Report, row: Mapping[str, Any], verdicts: Sequence[Verdict]) 
     report.rows.add(all(verdict.difference is None for verdict in verdicts if verdict.required))
     for verdict in verdicts:
         (report.required if verdict.required else report.detail).add(verdict.difference is None)
-        if verdict.difference is not None and len(report.differences) < _KEPT:
+        # Details have a bound of their own: many of them must not crowd out what is required.
+        if verdict.difference is not None and report.kept(required=verdict.required) < _KEPT:
             kind = row.get("kind", WITHOUT_KIND)
             report.differences.append(RowDifference(str(row.get("id")), kind, verdict.required, verdict.difference))

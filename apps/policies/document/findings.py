@@ -61,7 +61,10 @@ class Findings:
     def errors(self) -> Iterator[Diagnostic]:
         return (item for item in self.items if item.severity == "error")
 
-    def _add(self, path: Path, code: str, message: str, severity: Severity) -> None:
+    def place(self, path: Path) -> str:
+        """Return a place as people read it, where the file has it."""
         alias = self.aliases.get(path[:3])
-        place = path if alias is None else (*alias, *path[3:])
-        self.items.append(Diagnostic(self.prefix + show_path(place), code, message, severity))
+        return self.prefix + show_path(path if alias is None else (*alias, *path[3:]))
+
+    def _add(self, path: Path, code: str, message: str, severity: Severity) -> None:
+        self.items.append(Diagnostic(self.place(path), code, message, severity))

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from apps.policies.document.approvals import parse_approvals
+from apps.policies.document.approvals import note_unknown_agents, parse_approvals
 from apps.policies.document.current import to_current
 from apps.policies.document.findings import Diagnostic, Findings, Path
 from apps.policies.document.guards import GUARD_MODELS, parse_guards, parse_labels
@@ -15,9 +15,10 @@ from apps.policies.document.profiles import parse_profiles
 from apps.policies.document.reconcile import APPROVALS_MODELS, DOCUMENT_MODELS, Reconciler, labels_reconcile
 from apps.policies.document.rows import Row
 from apps.policies.document.secrets import refuse_envelopes, seal_secrets, sealed_places
+from apps.policies.document.unread import note_unread, note_version
 from apps.policies.document.writing import write_approvals_tree, write_tree
 from apps.policies.errors import DocumentInvalidError
-from apps.policies.models import Profile
+from apps.policies.models import Agent, Profile
 from apps.registry.models import Environment
 
 Text = str | bytes
@@ -53,14 +54,22 @@ def wanted_document(
     if tree is not None:
         if not is_ours:
             refuse_envelopes(tree, findings)
+        is_later = note_version(tree, environment.dialect, findings)
+        note_unread(tree, environment.dialect, findings, is_mild=is_ours or is_later)
         to_current(tree, environment.dialect, findings)
         rows = Parser(environment.dialect, findings, frozenset(profiles)).parse(tree)
         _finish(rows, write_tree(environment), findings)
     return Wanted(rows, DOCUMENT_MODELS, findings)
 
 
-def wanted_approvals(environment: Environment, read: Read, *, is_ours: bool = False) -> Wanted:
-    """Read the exec approvals document."""
+def wanted_approvals(
+    environment: Environment, read: Read, *, is_ours: bool = False, document: Wanted | None = None
+) -> Wanted:
+    """Read the exec approvals document.
+
+    Args:
+        document: the `openclaw.json` that comes with it; the draft's agents count where none does.
+    """
     findings = Findings(prefix="approvals:")
     tree = read(findings)
     rows: list[Row] = []
@@ -68,8 +77,15 @@ def wanted_approvals(environment: Environment, read: Read, *, is_ours: bool = Fa
         if not is_ours:
             refuse_envelopes(tree, findings)
         rows = parse_approvals(tree, findings)
+        note_unknown_agents(rows, _agents_of(environment, document), findings)
         _finish(rows, write_approvals_tree(environment), findings)
     return Wanted(rows, APPROVALS_MODELS, findings)
+
+
+def _agents_of(environment: Environment, document: Wanted | None) -> set[str]:
+    if document is not None:
+        return {row.values["key"] for row in document.rows if row.model is Agent}
+    return set(Agent.objects.filter(environment=environment).values_list("key", flat=True))
 
 
 def wanted_guards(read: Read) -> Wanted:
@@ -124,8 +140,10 @@ def _finish(rows: list[Row], present: dict[str, Any] | None, findings: Findings)
     if any(findings.errors()):
         return
     known: dict[Path, Any] = dict(sealed_places(present))
+    said = {item.path for item in findings.items}
     for row in rows:
         if row.values["extra"]:
             for place in kept_places(row):
-                findings.info(place, "kept_verbatim", _("kept as it is, not part of the tool policy"))
+                if findings.place(place) not in said:
+                    findings.info(place, "kept_verbatim", _("kept as it is, not part of the tool policy"))
             row.values["extra"] = seal_secrets(row.values["extra"], row.path, known, findings)

@@ -11,7 +11,7 @@ from apps.policies.document import members as m
 from apps.policies.document.findings import Findings, Path
 from apps.policies.document.rows import NaturalKey, Row, kept_template
 from apps.policies.document.shapes import did_you_mean, mapping, only_keys
-from apps.policies.document.verbatim import check_tools_keys, check_verbatim
+from apps.policies.document.verbatim import check_verbatim
 from apps.policies.models import (
     Agent,
     Channel,
@@ -41,7 +41,6 @@ class Parser:
     def parse(self, tree: dict[str, Any]) -> list[Row]:
         """Take a document apart; the tree is used up."""
         check_verbatim(tree, self.findings)
-        check_tools_keys(tree.get("tools"), ("tools",), self.findings)
         row = self._row(GlobalPolicy, (), (), tree, m.GLOBAL)
         self._check_scope(row, ())
         maps = self._take_maps(tree, m.GLOBAL_MAPS, ())
@@ -79,7 +78,6 @@ class Parser:
         for position, key, tree, place in self._items(found, path):
             if not key.strip():
                 self.findings.error(place, "blank_key", _("an agent's id is blank"))
-            check_tools_keys(tree.get("tools"), (*place, "tools"), self.findings)
             row = self._row(Agent, (key,), place, tree, m.AGENT)
             row.values |= {"position": position, "key": key}
             self._check_scope(row, place)

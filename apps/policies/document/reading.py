@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from apps.policies.document.findings import Findings, Path
 
 LIMIT_BYTES = 32 * 1024 * 1024
+WIDE_MARKS = (b"\xff\xfe", b"\xfe\xff")
 LIMIT_JSON5_BYTES = 1024 * 1024  # the JSON5 parser reads some 80 kB a second
 LIMIT_DEPTH = 48
 
@@ -68,12 +69,14 @@ def _decoded(text: str | bytes, findings: Findings) -> str | None:
         return None
     if isinstance(text, str):
         return text.removeprefix("\ufeff")
+    if text.startswith(WIDE_MARKS):
+        findings.error((), "not_utf8", _("the document is UTF-16: save it in UTF-8"))
+        return None
     try:
         return text.decode("utf-8-sig")
     except UnicodeDecodeError as exc:
-        findings.error(
-            (), "not_utf8", _("the document is not UTF-8: byte %(start)s cannot be read") % {"start": exc.start}
-        )
+        message = _("the document is not UTF-8, probably Latin-1: byte %(start)s cannot be read; save it in UTF-8")
+        findings.error((), "not_utf8", message % {"start": exc.start})
         return None
 
 

@@ -3,12 +3,16 @@
 Columns are `key`, `allow`, `also_allow` and `deny`. A cell of names holds them with `;` or line breaks between; an
 empty cell is an absent list, `[]` an empty one, and names that hold a separator are a JSON list. A cell that begins as
 a formula does is written behind a `'`, and refused without one, unless it can be a phone number, a user name or an id.
+
+What spreadsheets do to a table is known: a hint line `sep=;`, empty columns without a name, numbers in exponents,
+invisible letters of phone numbers that were copied, and text that was read in another encoding.
 """
 
 import csv
 import io
 import json
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -27,6 +31,12 @@ _SPELLINGS: Final = {"alsoallow": "also_allow", "also allow": "also_allow", "sen
 _DELIMITERS: Final = (",", ";", "\t")
 _SEPARATORS: Final = re.compile(r"[;\r\n]+")
 _GUARDED: Final = ("=", "+", "-", "@", "\t", "\r", "'")
+_HINT: Final = re.compile(r"sep=(.)[,;\t\s]*\r?(?:\n|\Z)|sep=(.)[,;\t\s]*\r", re.IGNORECASE)
+_ROUNDED: Final = re.compile(r"(?:[a-z0-9]+:)*\+?\d(?:[.,]\d+)?e\+?\d+", re.IGNORECASE)
+_JOINERS: Final = "\u200c\u200d"
+"""Letters without a look that belong into words of some scripts, and into emoji."""
+MARK: Final = "\ufeff"
+"""What spreadsheets know UTF-8 by."""
 _WIDE: Final = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -61,21 +71,24 @@ def read_table(content: str | bytes) -> list[TableRow]:
         DocumentInvalidError: the table as a whole cannot be read: encoding, header, size.
     """
     text = _text_of(content)
-    head = text.split("\n", 1)[0]
-    delimiter = max(_DELIMITERS, key=head.count)
+    hint = _HINT.match(text)
+    above = 0 if hint is None else 1
+    text = text if hint is None else text[hint.end() :]
+    head = re.split(r"[\r\n]", text, maxsplit=1)[0]
+    delimiter = max(_DELIMITERS, key=head.count) if hint is None else (hint[1] or hint[2])
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     rows: list[TableRow] = []
     try:
-        columns = _columns(next(reader, []))
-        line = reader.line_num + 1
+        columns = _columns(next(reader, []), line=above + 1)
+        line = reader.line_num + 1 + above
         for cells in reader:
             if any(cell.strip() for cell in cells):
                 rows.append(_row(line, columns, cells))
             if len(rows) > ROWS_LIMIT:
                 raise _refused(line, "too_long", _("more than %(limit)s rows") % {"limit": ROWS_LIMIT})
-            line = reader.line_num + 1
+            line = reader.line_num + 1 + above
     except csv.Error as exc:
-        raise _refused(reader.line_num, "unreadable", _("not a table: %(reason)s") % {"reason": exc}) from exc
+        raise _refused(reader.line_num + above, "unreadable", _("not a table: %(reason)s") % {"reason": exc}) from exc
     return rows
 
 
@@ -88,7 +101,7 @@ def _text_of(content: str | bytes) -> str:
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise _refused(line, "encoding", _("line %(line)s holds a zero character") % {"line": line})
-    return text.removeprefix("\ufeff")
+    return text.removeprefix(MARK)
 
 
 def _decoded(content: bytes) -> str:
@@ -102,27 +115,60 @@ def _decoded(content: bytes) -> str:
         raise _refused(line, "encoding", message) from exc
 
 
-def _columns(cells: list[str]) -> list[str]:
-    names = [cell.strip().lower() for cell in cells]
+def _columns(cells: list[str], *, line: int) -> list[str]:
+    """Read the names of the columns; one without a name, "", holds nothing."""
+    names = ["".join(letter for letter in cell if not _is_invisible(letter)).strip().lower() for cell in cells]
     columns = [_SPELLINGS.get(name, name) for name in names]
-    for name in columns:
+    for name in filter(None, columns):
         if name not in COLUMNS:
             shown = {"name": name[:SHOWN_LENGTH], "hint": did_you_mean(name[:SHOWN_LENGTH], COLUMNS)}
-            raise _refused(1, "unknown_key", _("there is no column `%(name)s`%(hint)s") % shown)
+            raise _refused(line, "unknown_key", _("there is no column `%(name)s`%(hint)s") % shown)
         if columns.count(name) > 1:
-            raise _refused(1, "repeated", _("the column `%(name)s` stands there twice") % {"name": name})
+            raise _refused(line, "repeated", _("the column `%(name)s` stands there twice") % {"name": name})
     if "key" not in columns:
-        raise _refused(1, "missing", _("the first line names the columns: %(names)s") % {"names": ", ".join(COLUMNS)})
+        raise _refused(
+            line, "missing", _("the first line names the columns: %(names)s") % {"names": ", ".join(COLUMNS)}
+        )
     return columns
 
 
+def _is_invisible(letter: str) -> bool:
+    return unicodedata.category(letter) in {"Cf", "Cc"} and letter not in "\t\r\n"
+
+
+def _unreadable(key: str) -> Mistake | None:
+    """Say what a spreadsheet did to a key, so that no sender can have it any more."""
+    if _ROUNDED.fullmatch(key.strip()):
+        message = _("the spreadsheet shortened a number: give the column the format text, and write the number anew")
+        return Mistake("key", "rounded", message)
+    allowed = _JOINERS if key.startswith("name:") else ""
+    found = next((letter for letter in key if _is_invisible(letter) and letter not in allowed), "")
+    if found:
+        message = _("holds an invisible character (U+%(code)s): write it anew") % {"code": f"{ord(found):04X}"}
+        return Mistake("key", "invisible", message)
+    return None
+
+
+def text_meant(key: str) -> str:
+    """Give what a text was before a program read its UTF-8 in another encoding; "" where it looks well."""
+    for encoding in ("cp1252", "latin-1"):
+        try:
+            meant = key.encode(encoding).decode("utf-8")
+        except UnicodeError:
+            continue
+        return meant if meant != key else ""
+    return ""
+
+
 def _row(line: int, columns: list[str], cells: list[str]) -> TableRow:
-    given = dict(zip(columns, cells, strict=False))
+    given = {name: cell for name, cell in zip(columns, cells, strict=False) if name}
     raw = given.get("key", "")
+    if any(cell.strip() for name, cell in zip(columns, cells, strict=False) if not name):
+        return TableRow(line, raw, {}, Mistake("", "too_many", _("a cell stands in a column without a name")))
     if len(cells) > len(columns) and any(cell.strip() for cell in cells[len(columns) :]):
         return TableRow(line, raw, {}, Mistake("", "too_many", _("the row has more cells than columns")))
     lists: dict[str, list[str] | None] = {}
-    for name in columns:
+    for name in filter(None, columns):
         cell = given.get(name, "")
         if cell.startswith("="):
             return TableRow(line, raw, {}, Mistake(name, "formula", _("begins like a formula; write `'=`")))
@@ -132,10 +178,10 @@ def _row(line: int, columns: list[str], cells: list[str]) -> TableRow:
                 return TableRow(line, raw, {}, mistake)
             lists[name] = names
     key = _unguarded(raw)
-    mistake = None
+    mistake = _unreadable(key)
     if len(key) > NAME_LENGTH:
         mistake = Mistake("key", "too_long", _("is longer than %(limit)s characters") % {"limit": NAME_LENGTH})
-    elif lists.get("allow") and lists.get("also_allow"):
+    elif mistake is None and lists.get("allow") and lists.get("also_allow"):
         mistake = Mistake("also_allow", "allow_and_also", _("stands beside `allow`: one of the two has to go"))
     return TableRow(line, key[:NAME_LENGTH], lists, mistake)
 
@@ -163,9 +209,14 @@ def _names(field: str, cell: str) -> tuple[list[str] | None, Mistake | None]:
 # --- writing ---
 
 
-def write_table(rules: Iterable[Any]) -> Iterator[str]:
-    """Write rules line by line, the header first; reading it again gives the same rules."""
+def write_table(rules: Iterable[Any], *, mark: bool = True) -> Iterator[str]:
+    """Write rules line by line, the header first; reading it again gives the same rules.
+
+    Args:
+        mark: begins with the mark of UTF-8, without which spreadsheets read another encoding.
+    """
     buffer = io.StringIO()
+    buffer.write(MARK if mark else "")
     writer = csv.writer(buffer, lineterminator="\r\n")
     writer.writerow(COLUMNS)
     for rule in rules:

@@ -27,9 +27,9 @@ def kind_of(value: Any) -> str:
     return "null" if value is None else _(TYPE_NAMES[type(value)])
 
 
-def suggestion(word: str, known: Iterable[str]) -> str:
+def suggestion(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
     """Return the known word that was probably meant, or an empty text."""
-    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    close = difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)
     return close[0] if close else ""
 
 

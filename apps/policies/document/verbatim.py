@@ -3,10 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from django.utils.translation import gettext as _
-
 from apps.policies.document.findings import Findings, Path
-from apps.policies.document.shapes import Shape, flag, mapping, mapping_of, names, senders, suggestion, word
+from apps.policies.document.shapes import Shape, flag, mapping, mapping_of, names, senders, word
 from apps.policies.document.tool_search import tool_search
 
 _ANY = "*"
@@ -44,33 +42,12 @@ CHECKED: tuple[tuple[tuple[str, ...], Shape], ...] = (
     (("logging", "audit", "messages"), word("off", "direct", "all")),
 )
 
-POLICY_KEYS = ("profile", "allow", "alsoAllow", "deny", "byProvider", "toolsBySender", "sandbox", "subagents", "exec")
-TOOLS_KEYS = frozenset(
-    {
-        *POLICY_KEYS,
-        *("agentToAgent", "codeMode", "elevated", "fs", "github", "links", "loopDetection", "media", "message"),
-        *("sessions", "sessions_spawn", "swarm", "toolSearch", "updatePlan", "web", "experimental"),
-    }
-)
-
 
 def check_verbatim(tree: dict[str, Any], findings: Findings) -> None:
     """Check what no record models but OpenClaw understands."""
     for pattern, shape in CHECKED:
         for value, path in _places(tree, pattern, ()):
             shape(value, path, findings)
-
-
-def check_tools_keys(tools: Any, path: Path, findings: Findings) -> None:
-    """Name misspelt policy keys: `dney` kept verbatim would deny nothing."""
-    for key in tools if isinstance(tools, dict) else ():
-        meant = "" if key in TOOLS_KEYS else suggestion(key, POLICY_KEYS)
-        if meant:
-            findings.error(
-                (*path, key),
-                "unknown_key",
-                _("the key `%(key)s` is not known here, did you mean `%(meant)s`?") % {"key": key, "meant": meant},
-            )
 
 
 def _places(value: Any, pattern: tuple[str, ...], path: Path) -> Iterator[tuple[Any, Path]]:

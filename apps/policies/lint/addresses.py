@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from django.utils.translation import gettext as _
 
+from apps.firewall.engine.dialect import DIALECTS
 from apps.firewall.engine.names import fold
 from apps.policies.lint.draft import Draft
 from apps.policies.lint.findings import LintFinding
@@ -24,6 +25,15 @@ GROUP_KEYS: Final[Mapping[str, tuple[re.Pattern[str], str]]] = {
     "telegram": (re.compile(r"\*|-?\d+(:topic:\d+)?"), "-1001234567890"),
     "whatsapp": (re.compile(r"\*|[\d-]+@g\.us"), "120363000000000000@g.us"),
 }
+CHAT_KEYS: Final[Mapping[str, tuple[re.Pattern[str], str]]] = {"telegram": (re.compile(r"\*|\d+"), "4242424242")}
+"""Of direct chats: an id below zero is a group's, and OpenClaw looks for it there alone."""
+CHANNELS: Final = frozenset(
+    name
+    for dialect in DIALECTS.values()
+    for name in (*dialect.resolver_location, *dialect.channel_aliases, *dialect.channel_aliases.values())
+)
+"""Channels of any release: a key that begins with one lacks the word `channel`."""
+_PUNCTUATION: Final = " ()-./\u00a0"
 _PHONE: Final = re.compile(r"\+\d{6,15}")
 
 
@@ -53,8 +63,15 @@ def sender_meant(key: str) -> str:
         if folded.startswith("@") and len(folded) > 1:
             return f"username:{folded[1:]}"
         return f"e164:{folded}" if _PHONE.fullmatch(folded) else ""
-    if kind == "e164" and value.isdigit():
-        return f"e164:+{value}"
+    if kind == "e164":
+        digits = "".join(letter for letter in value if letter not in _PUNCTUATION)
+        meant = f"e164:+{digits.removeprefix('+')}"
+        return meant if digits.removeprefix("+").isdecimal() and meant != f"e164:{value}" else ""
+    if kind in CHANNELS and value:
+        return sender_meant(f"channel:{kind}:{value}") or f"channel:{kind}:{value}"
+    if kind == "channel":
+        name = value.partition(":")[2].strip()
+        return f"username:{name[1:]}" if name.startswith("@") and len(name) > 1 else ""
     if kind in MISNAMED and value:
         return f"{MISNAMED[kind]}:{value}"
     return ""
@@ -70,8 +87,9 @@ def _groups(draft: Draft) -> Iterator[LintFinding]:
 
 def group_told(channel: str, kind: str, key: str, *, is_inside: bool) -> str:
     """Say why no group of a channel has a key; empty where one may."""
-    shape = GROUP_KEYS.get(fold(channel))
-    if kind != GroupKind.GROUPS or is_inside or shape is None or shape[0].fullmatch(key.strip()):
+    shapes = {GroupKind.GROUPS: GROUP_KEYS, GroupKind.DIRECT: CHAT_KEYS}.get(GroupKind(kind), {})
+    shape = shapes.get(fold(channel))
+    if is_inside or shape is None or shape[0].fullmatch(key.strip()):
         return ""
     message = _("no group of this channel has the key `%(key)s`: its ids look like `%(example)s`")
     return message % {"key": key, "example": shape[1]}

@@ -173,6 +173,9 @@ class _Layers:
         """Find allow lists that hide a plugin which no list of the draft ever names."""
         unnamed = self._unnamed()
         for record in (self.policy, *self.agents):
+            own = _own(record)
+            if own is not None and self.draft.candidates.rules(own, examined=True).ignored:
+                continue
             allowed = self.mask(record.allow)
             for plugin, tools in unnamed.items():
                 if record.allow and allowed and not allowed & tools:

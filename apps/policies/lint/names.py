@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from apps.firewall.engine.dialect import PLUGIN_GROUP
 from apps.firewall.engine.names import ANYTHING, fold, follow_renames, normalize_name
+from apps.firewall.engine.policy import Policy
 from apps.firewall.engine.warn import MCP_PLUGIN
 from apps.policies.document.shapes import suggestion
 from apps.policies.lint.draft import Draft
@@ -30,6 +31,8 @@ GLOBAL: Blocks = (
 BLOCKS_OF: dict[str, Blocks] = {"global": GLOBAL, "agent": AGENT, "provider": OWN, "sender": OWN, "group": GROUP}
 
 
+UNEXAMINED = ("tools.sandbox.tools", "sandbox.tools", "subagents.tools")
+"""Places of blocks whose allow list counts as it is written."""
 _NONE = ("\0",)  # what no name begins with
 
 
@@ -52,14 +55,19 @@ class NameReview:
         self.draft = draft
         self._known: dict[Any, tuple[NameRemark, ...]] = {}
 
-    def block(self, allow: Any, also_allow: Any, deny: Any) -> tuple[NameRemark, ...]:
-        """Review the lists of one block."""
-        key = tuple(None if names is None else tuple(names) for names in (allow, also_allow, deny))
+    def block(self, allow: Any, also_allow: Any, deny: Any, *, is_examined: bool = True) -> tuple[NameRemark, ...]:
+        """Review the lists of one block.
+
+        Args:
+            is_examined: its layer searches the allow list for unknown names.
+        """
+        lists = tuple(None if names is None else tuple(names) for names in (allow, also_allow, deny))
+        key = (lists, is_examined)
         if key not in self._known:
-            self._known[key] = tuple(self._review(*key))
+            self._known[key] = tuple(self._review(*lists, is_examined=is_examined))
         return self._known[key]
 
-    def _review(self, allow: Any, also_allow: Any, deny: Any) -> Iterator[NameRemark]:
+    def _review(self, allow: Any, also_allow: Any, deny: Any, *, is_examined: bool) -> Iterator[NameRemark]:
         for member, names in (("allow", allow), ("alsoAllow", also_allow), ("deny", deny)):
             for entry in names or ():
                 yield from self._entry(member, entry)
@@ -78,16 +86,22 @@ class NameReview:
                         entry,
                         _("`%(entry)s` is denied in the same block") % {"entry": entry},
                     )
-        yield from self._nothing_left(allow, denied)
+        yield from self._nothing_left(allow, denied, is_examined=is_examined)
 
-    def _nothing_left(self, allow: Sequence[str] | None, denied: int) -> Iterator[NameRemark]:
+    def _nothing_left(self, allow: Sequence[str] | None, denied: int, *, is_examined: bool) -> Iterator[NameRemark]:
         entries = [entry for entry in allow or () if fold(entry)]
         if not entries:
             return
         allowed = 0
         for entry in entries:
             allowed |= self._mask(entry)
-        if not allowed:
+        if is_examined and self.draft.candidates.rules(Policy(tuple(entries)), examined=True).ignored:
+            message = _(
+                "no entry names a tool that OpenClaw brings itself, so this release ignores the whole list: it "
+                "restricts nothing"
+            )
+            yield NameRemark("allow", "allow_ignored", "warning", "", message)
+        elif not allowed:
             yield NameRemark(
                 "allow", "allows_nothing", "warning", "", _("the list names no tool: it leaves none at all")
             )

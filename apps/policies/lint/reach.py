@@ -1,11 +1,12 @@
 """Rules that never count, because another one is found first."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 from django.utils.translation import gettext as _
 
 from apps.firewall.engine.dialect import Dialect
+from apps.firewall.engine.groups import DIRECT
 from apps.firewall.engine.names import fold, trim
 from apps.firewall.engine.senders import normalize_channel
 from apps.firewall.engine.session_key import normalize_agent_id
@@ -15,6 +16,8 @@ from apps.policies.lint.findings import LintSeverity
 Remark = tuple[Any, str, LintSeverity, str]
 """The record, the code, the severity, the message."""
 
+PHONELESS: Final = frozenset({"irc"})
+"""Channels that give no phone number of a sender to rules."""
 _TYPES = ("id", "e164", "username", "name")
 
 
@@ -62,7 +65,10 @@ def sender_remarks(dialect: Dialect, rules: Iterable[Any], *, is_in_group: bool)
         identity = sender_identity(dialect, rule.key)
         if not is_in_group and "sender" not in dialect.layers:
             yield rule, "never_reached", "warning", _("this release has no rules by sender outside groups")
-        if not identity:
+        if fold(rule.key).startswith("channel:") and not dialect.sender_channel_keys:
+            message = _("this release knows no keys by channel, so `%(key)s` can match nobody")
+            yield rule, "never_reached", "warning", message % {"key": rule.key}
+        elif not identity:
             yield rule, "never_reached", "warning", _("the key `%(key)s` can match nobody") % {"key": rule.key}
         elif identity == "*" and identity in seen:
             message = _("of several rules for `*` the last one counts, not `%(key)s`") % {"key": seen[identity].key}
@@ -92,14 +98,26 @@ def _same(records: Sequence[Any], normal: Callable[[Any], str], code: str) -> It
             )
 
 
+def is_undecided(dialect: Dialect, channel: str, kind: str) -> bool:
+    """Say whether an entry is one for a direct chat of a channel on which the release reads none."""
+    return kind == DIRECT and normalize_channel(dialect, channel) not in dialect.direct_channels
+
+
 def _groups(draft: Draft) -> Iterator[Remark]:
     rules = draft.by("sender", "group_id")
+    channels = {channel.pk: channel.key for channel in draft.records("channel")}
     for group in draft.records("group"):
         own = rules.get((group.pk,), [])
-        if group.kind == "direct" and (group.has_tools or own):
-            message = _(
-                "rules for direct chats are kept for OpenClaw; this engine decides direct chats by agent and sender"
-            )
-            yield group, "direct_not_decided", "warning", message
+        channel = normalize_channel(draft.dialect, channels[group.channel_id])
+        for rule in own if group.kind == DIRECT or channel in PHONELESS else ():
+            if sender_identity(draft.dialect, rule.key).startswith("e164:"):
+                message = _("no phone numbers are known in this conversation, so `%(key)s` can match nobody")
+                yield rule, "never_reached", "warning", message % {"key": rule.key}
+        if is_undecided(draft.dialect, channel, group.kind):
+            if group.has_tools or own:
+                message = _(
+                    "this release reads no rules for direct chats here: a direct chat is decided by agent and sender"
+                )
+                yield group, "direct_not_decided", "warning", message
         elif group.has_tools and any(sender_identity(draft.dialect, rule.key) == "*" for rule in own):
             yield group, "never_reached", "warning", _("`toolsBySender` has a rule for `*`: `tools` never counts here")

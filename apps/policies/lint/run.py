@@ -12,9 +12,9 @@ from apps.policies.lint.execution import command_findings
 from apps.policies.lint.findings import LintFinding
 from apps.policies.lint.guards import guard_remarks
 from apps.policies.lint.layers import layer_findings
-from apps.policies.lint.names import BLOCKS_OF, NameReview
+from apps.policies.lint.names import BLOCKS_OF, UNEXAMINED, NameReview
 from apps.policies.lint.reach import Remark, unreached
-from apps.policies.lint.scopes import draft_remarks
+from apps.policies.lint.scopes import draft_remarks, unread_findings
 from apps.policies.models.base import PolicyRecord
 from apps.registry.models import Environment
 
@@ -32,6 +32,7 @@ def lint(environment: Environment) -> list[LintFinding]:
         *_placed(draft, allowlist_remarks(draft)),
         *command_findings(draft),
         *layer_findings(draft),
+        *unread_findings(draft),
         *address_findings(draft),
         *_placed(draft, guard_remarks(draft)),
     ]
@@ -57,7 +58,8 @@ def _name_findings(draft: Draft, records: Iterable[Any]) -> Iterator[LintFinding
     for record in records:
         kind = kind_of(record)
         for place, *columns in BLOCKS_OF.get(kind, ()):
-            remarks = review.block(*(getattr(record, column) for column in columns))
+            lists = (getattr(record, column) for column in columns)
+            remarks = review.block(*lists, is_examined=place not in UNEXAMINED)
             if not remarks:
                 continue
             path = ".".join(part for part in (show_path(draft.places.of(record)), place) if part)

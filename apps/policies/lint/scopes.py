@@ -8,8 +8,11 @@ from django.utils.translation import gettext as _
 from apps.firewall.engine.policy import Policy
 from apps.firewall.engine.sandbox_policy import resolve_sandbox_policy
 from apps.firewall.engine.warn import MCP_PLUGIN
+from apps.policies.document.findings import show_path
 from apps.policies.document.shapes import suggestion
+from apps.policies.document.unread import unread_keys_of
 from apps.policies.lint.draft import Draft
+from apps.policies.lint.findings import LintFinding
 from apps.policies.lint.reach import Remark
 from apps.policies.profiles import known_profiles
 
@@ -18,12 +21,26 @@ SANDBOX_OFF = "off"
 
 def draft_remarks(draft: Draft) -> Iterator[Remark]:
     """Find what keeps the draft from being published, and sandboxes that hide MCP tools."""
+    has_agents = bool(draft.records("agent"))
     if draft.policy is None:
         yield None, "no_draft", "error", _("the environment has no policy yet: import one, or start an empty one")
-    if not draft.records("agent"):
-        yield None, "no_agent", "error", _("there is no agent whose calls could be decided")
+        if not has_agents:
+            yield None, "no_agent", "error", _("there is no agent whose calls could be decided")
+    elif not has_agents:
+        message = _("no agent is listed: calls are decided for `main`, which has no rules of its own, as in OpenClaw")
+        yield draft.policy, "implicit_agent", "info", message
     yield from _profiles(draft)
     yield from _sandboxes(draft)
+
+
+def unread_findings(draft: Draft) -> Iterator[LintFinding]:
+    """Find what the draft keeps of `openclaw.json` that its release does not read."""
+    for kind in ("global", "agent", "exec", "channel", "account", "group"):
+        for record in draft.records(kind):
+            place = () if kind == "global" else draft.places.of(record)
+            for unread in unread_keys_of(record.extra, draft.dialect, place) if record.extra else ():
+                path, entry = show_path(unread.path), str(unread.path[-1])
+                yield LintFinding(unread.code, "warning", path, record.pk, kind, entry, unread.message)
 
 
 def _profiles(draft: Draft) -> Iterator[Remark]:

@@ -8,7 +8,8 @@ from apps.firewall.engine.replay import Answer, Outcome
 
 GROUPS_MOST: Final = 400
 CALLS_NAMED: Final = 5
-CHANGES: Final = ("blocked", "allowed", "asked", "unasked", "unknown")
+CHANGES: Final = ("unasked", "allowed", "blocked", "asked", "unknown")
+"""What becomes of calls, in the order in which people read it: what would run now stands first."""
 
 
 @dataclass(frozen=True, slots=True)

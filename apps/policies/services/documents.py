@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -110,12 +111,14 @@ def draft_take(environment: Environment, publication: Publication, *, by: By, re
 
 def _given(environment: Environment, text: Text | None, approvals: Text | None, guards: Text | None) -> list[Wanted]:
     """Read those documents that are given."""
-    wanted = []
+    wanted: list[Wanted] = []
+    document = None
     if text is not None:
         own = own_profiles(environment)
-        wanted.append(wanted_document(environment, lambda findings: read_tree(text, findings), profiles=own))
+        document = wanted_document(environment, partial(read_tree, text), profiles=own)
+        wanted.append(document)
     if approvals is not None:
-        wanted.append(wanted_approvals(environment, lambda findings: read_tree(approvals, findings)))
+        wanted.append(wanted_approvals(environment, partial(read_tree, approvals), document=document))
     if guards is not None:
         wanted.append(wanted_guards(lambda findings: read_tree(guards, findings)))
     return wanted

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from apps.policies.actors import By
+from apps.policies.actors import By, logged_as
 from apps.policies.draft_fixes import DraftEdit
 from apps.policies.errors import RecordGoneError, RecordInvalidError
 from apps.policies.kinds import MEMBERS
@@ -29,7 +29,8 @@ class EditedRecord:
 def draft_edit(environment: Environment, edits: Iterable[DraftEdit], *, by: By) -> list[EditedRecord]:
     """Add entries to lists of records, and remove others.
 
-    An entry that is there already, or is gone already, stays so: repeating edits is harmless.
+    They are one change: undoing it takes all of them back. An entry that is there, or is gone, already stays so:
+    repeating edits is harmless.
 
     Returns:
         The records as they are now.
@@ -41,7 +42,7 @@ def draft_edit(environment: Environment, edits: Iterable[DraftEdit], *, by: By) 
     by_record: dict[tuple[str, str, int], list[DraftEdit]] = {}
     for edit in edits:
         by_record.setdefault((edit.kind, str(edit.record), edit.version), []).append(edit)
-    with transaction.atomic():
+    with transaction.atomic(), logged_as(by, reason="update"):  # one change, which is undone as one
         environment = draft_lock(environment)
         return [_edited(environment, mine, by) for mine in by_record.values()]
 

@@ -146,14 +146,16 @@ def _reconciled(environment: Environment, files: Mapping[str, Text], *, by: By) 
 
 def _wanted(environment: Environment, given: Mapping[str, Read]) -> list[Wanted]:
     """Read the files of the draft that are given, in the order in which they lean on each other."""
-    wanted, own = [], own_profiles(environment)
+    wanted: list[Wanted] = []
+    own, document = own_profiles(environment), None
     if PROFILES in given:
         wanted.append(wanted_profiles(environment, given[PROFILES]))
         own = [row.values["key"] for row in wanted[0].rows]
     if DOCUMENT in given:
-        wanted.append(wanted_document(environment, given[DOCUMENT], profiles=own))
+        document = wanted_document(environment, given[DOCUMENT], profiles=own)
+        wanted.append(document)
     if APPROVALS in given:
-        wanted.append(wanted_approvals(environment, given[APPROVALS]))
+        wanted.append(wanted_approvals(environment, given[APPROVALS], document=document))
     if GUARDS in given:
         wanted.append(wanted_guards(given[GUARDS]))
     return wanted

@@ -1,10 +1,9 @@
 """Publications: the draft becomes a signed snapshot. The list only grows; going back is one more publication."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from django.db import transaction
-from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from apps.accounts.access import actor_of
@@ -15,11 +14,11 @@ from apps.firewall.engine.document import FORMAT
 from apps.firewall.engine.snapshot import Snapshot, SnapshotError, load_snapshot
 from apps.keys.signing import sign
 from apps.policies.actors import By, person_of
-from apps.policies.changes import log_marks
+from apps.policies.changes import log_marks, records_changed
 from apps.policies.compiler import compile_draft
 from apps.policies.document.guards import write_guards_tree
 from apps.policies.document.writing import write_approvals_tree, write_tree
-from apps.policies.errors import PublicationConflictError, PublicationRefusedError
+from apps.policies.errors import DraftMovedError, PublicationConflictError, PublicationRefusedError
 from apps.policies.guardrails import guardrail_failures
 from apps.policies.lint import blocking_findings
 from apps.policies.locks import draft_lock
@@ -35,38 +34,65 @@ NOTHING: Final[Mapping[str, Any]] = {}
 
 
 def publish(
-    environment: Environment, *, by: By, message: str, expected_live: str | None, is_reviewed: bool = False
+    environment: Environment,
+    *,
+    by: By,
+    message: str,
+    expected_live: str | None,
+    expected_draft: str | None = None,
+    is_reviewed: bool = False,
+    may_repeat: bool = True,
 ) -> Publication:
     """Make the draft live. Every door comes here: what fails a policy test or a guardrail is not published.
 
     Args:
         expected_live: digest that was live when the draft was reviewed; None or empty when nothing was.
+        expected_draft: digest of the draft that was reviewed; None takes it as it is now.
         is_reviewed: a person publishes from the page of the review, of which a replay is part.
+        may_repeat: also a draft that is exactly what is live is published.
     Raises:
         PublicationConflictError: something else is live by now.
+        DraftMovedError: the draft has changed since it was reviewed.
         PublicationRefusedError: every reason why the draft cannot be published.
     """
     with transaction.atomic():
         environment = draft_lock(environment)
         snapshot = publishable(
-            environment, message=message, expected_live=expected_live, is_reviewed=is_reviewed, is_alone=True
+            environment,
+            message=message,
+            expected_live=expected_live,
+            expected_draft=expected_draft,
+            is_reviewed=is_reviewed,
+            is_alone=True,
+            may_repeat=may_repeat,
         )
         return make_live(environment, snapshot, by=by, message=message)
 
 
 def publishable(
-    environment: Environment, *, message: str, expected_live: str | None, is_reviewed: bool, is_alone: bool = False
+    environment: Environment,
+    *,
+    message: str,
+    expected_live: str | None,
+    expected_draft: str | None = None,
+    is_reviewed: bool,
+    is_alone: bool = False,
+    may_repeat: bool = True,
 ) -> Snapshot:
     """Compile the draft if nothing speaks against publishing it. The caller holds the draft.
 
     Args:
         is_alone: one person wants to publish, and no other one has confirmed it.
+        may_repeat: also a draft that is exactly what is live may be published.
     Raises:
         As `publish`.
     """
     _refuse_stale(environment, expected_live)
     details = [*_message_mistakes(message), *(_lonely(environment) if is_alone else ()), *_draft_mistakes(environment)]
-    snapshot = None if details else _compiled(environment, details)
+    is_mistaken = bool(details)
+    snapshot = None if is_mistaken else _compiled(environment, details)
+    if not is_mistaken:
+        _refuse_moved(snapshot, expected_draft)
     if snapshot is not None:
         details += [*failures(environment, snapshot), *guardrail_failures(environment, snapshot)]
         details += replay_mistakes(
@@ -77,6 +103,8 @@ def publishable(
         )
     if snapshot is None or details:
         raise PublicationRefusedError(_("the draft cannot be published"), details)
+    if not may_repeat:
+        _refuse_repeat(environment, snapshot)
     return snapshot
 
 
@@ -176,6 +204,21 @@ def make_live_again(
     return _add(again, by, EntryKind.ROLLBACK, told)
 
 
+def _refuse_moved(draft: Snapshot | None, expected: str | None) -> None:
+    """Refuse a draft that is not the one that was reviewed; None is one that does not compile by now."""
+    digest = "" if draft is None else draft.digest
+    if expected and digest != expected:
+        raise DraftMovedError(_("the draft has changed since it was reviewed: review it again"), digest)
+
+
+def _refuse_repeat(environment: Environment, snapshot: Snapshot) -> None:
+    """Refuse a draft that is what is live, in its rules and in every record."""
+    live = Publication.objects.filter(environment=environment).only("snapshot_id", "log_marks").first()
+    if live is not None and live.snapshot_id == snapshot.digest and not records_changed(environment, live):
+        message = _("the draft is what is live: nothing would change; `force` publishes it all the same")
+        raise PublicationRefusedError(_("nothing changed"), [_mistake("force", "nothing_changed", message)])
+
+
 def _lonely(environment: Environment) -> list[dict[str, str]]:
     if not needs_second_person(environment):
         return []
@@ -244,14 +287,26 @@ def _store(environment: Environment, snapshot: Snapshot) -> StoredSnapshot:
     )
 
 
+Follower = Callable[[Publication, Publication], None]
+_followers: list[Follower] = []
+
+
+def publication_follow(follower: Follower) -> None:
+    """Have a room above take part in each publication, inside its transaction: it is given the last and the new one."""
+    _followers.append(follower)
+
+
 def _add(publication: Publication, by: By, kind: EntryKind, told: Mapping[str, Any] = NOTHING) -> Publication:
     environment = publication.environment
-    last = Publication.objects.filter(environment=environment).aggregate(last=Max("number"))["last"]
-    publication.number = (last or 0) + 1
+    last = Publication.objects.filter(environment=environment).order_by("-number").first()
+    publication.number = (0 if last is None else last.number) + 1
     publication.published_by = person_of(by)
     publication.actor = actor_of(by)
     publication.save(force_insert=True)
     announce("publication.created", id=publication.pk, environment=environment.slug)
+    if last is not None:
+        for follower in _followers:
+            follower(last, publication)
     entry_record(
         EntryDraft(
             kind=kind,

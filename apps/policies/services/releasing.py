@@ -4,11 +4,13 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from django.db import transaction
+from django.db.models import F
 from django.utils.translation import gettext as _
 
 from apps.accounts.access import Permission, actor_of, may
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.services import entry_record
+from apps.events.clock import clock_check
 from apps.firewall.engine.snapshot import Snapshot, SnapshotError
 from apps.policies.actors import By, person_of
 from apps.policies.errors import (
@@ -24,7 +26,12 @@ from apps.policies.locks import draft_lock
 from apps.policies.models import Publication, PublishRequest, PublishRule, RequestState
 from apps.policies.rules_of_release import OPEN, open_requests, publish_rule
 from apps.policies.selectors import draft_snapshot, live_publication
-from apps.policies.services.publishing import check_rollback, make_live, make_live_again, publishable
+from apps.policies.services.publishing import (
+    check_rollback,
+    make_live,
+    make_live_again,
+    publishable,
+)
 from apps.registry.models import Environment
 from apps.registry.services.changing import change, field_problems
 
@@ -57,7 +64,9 @@ def publish_ask(
     expected_live: str | None,
     at: datetime,
     publish_at: datetime | None = None,
+    expected_draft: str | None = None,
     is_reviewed: bool = False,
+    may_repeat: bool = True,
 ) -> PublishRequest:
     """Ask for the draft as it is now to be published: by a second person, or at a time, or both.
 
@@ -65,15 +74,25 @@ def publish_ask(
 
     Args:
         publish_at: needed where no second person is.
+        expected_draft: digest of the draft that was reviewed; None takes it as it is now.
+        may_repeat: also a draft that is exactly what is live is asked for.
     Raises:
         PermissionDeniedError, PublicationConflictError, PublicationRefusedError.
+        DraftMovedError: the draft has changed since it was reviewed.
         PublishRuleInvalidError: the time is past, too far ahead, or missing.
     """
     with change(by, permission=Permission.PUBLISH):
         environment = draft_lock(environment)
         rule = publish_rule(environment)
         _check_time(publish_at, at, is_needed=not rule.needs_second_person)
-        snapshot = publishable(environment, message=message, expected_live=expected_live, is_reviewed=is_reviewed)
+        snapshot = publishable(
+            environment,
+            message=message,
+            expected_live=expected_live,
+            expected_draft=expected_draft,
+            is_reviewed=is_reviewed,
+            may_repeat=may_repeat,
+        )
         wanted = PublishRequest(
             environment=environment,
             state=RequestState.WAITING if rule.needs_second_person else RequestState.SCHEDULED,
@@ -168,7 +187,13 @@ def publish_withdraw(request: PublishRequest, *, by: By, at: datetime) -> Publis
 
 def publish_due(at: datetime) -> int:
     """End what is overtaken or expired, and publish what is due. Returns how many requests ended."""
+    clock_check()
     return sum(_step(request, at) for request in open_requests())
+
+
+def publish_requests_shift(step: timedelta, at: datetime) -> None:  # noqa: ARG001 - as every handler of a step
+    """Give each request that waits for a second person the time that it has left; a time to publish at stays."""
+    PublishRequest.objects.filter(state=RequestState.WAITING).update(expires_at=F("expires_at") + step)
 
 
 def _step(request: PublishRequest, at: datetime) -> bool:

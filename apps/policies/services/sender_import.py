@@ -17,7 +17,7 @@ from apps.firewall.engine.dialect import Dialect, dialect_named
 from apps.policies.actors import By, logged_as
 from apps.policies.document.bulk import insert_all, update_lists
 from apps.policies.document.findings import show_path
-from apps.policies.document.sender_table import LISTS, Mistake, TableRow, read_table
+from apps.policies.document.sender_table import LISTS, Mistake, TableRow, read_table, text_meant
 from apps.policies.errors import DocumentInvalidError
 from apps.policies.lint.reach import sender_identity
 from apps.policies.locks import draft_lock
@@ -100,6 +100,14 @@ def senders_import(
         return SenderReport(report.rows, report.counts, is_applied=True)
 
 
+def _misread(key: str) -> str:
+    """Remark on a key that looks as if a program had read it in another encoding."""
+    meant = text_meant(key)
+    if not meant:
+        return ""
+    return _("looks like `%(key)s`, read in another encoding: save the file as CSV in UTF-8") % {"key": meant}
+
+
 def _detail(row: RowOutcome) -> dict[str, str]:
     mistake = row.mistake or Mistake("", "", "")
     path = ".".join(part for part in (f"line {row.line}", mistake.field) if part)
@@ -162,7 +170,9 @@ class _Plan:
         self._lines[row.key] = row.line
         identity = sender_identity(self.dialect, row.key)
         meant = self._meant.setdefault(identity, row.key)
-        remark = "" if meant == row.key else _("means the same sender as `%(key)s`") % {"key": meant}
+        remark = _misread(row.key)
+        if meant != row.key:
+            remark = _("means the same sender as `%(key)s`") % {"key": meant}
         rule = self.stored.get(row.key)
         if rule is None:
             self.added.append(row)

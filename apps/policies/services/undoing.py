@@ -21,8 +21,10 @@ from apps.registry.models import Environment
 
 
 def change_undo(environment: Environment, change: UUID, *, by: By) -> ChangeTold:
-    """Take back a change of one record: what was made is deleted, what was deleted comes back with all that belonged to
-    it, what was changed says again what it said.
+    """Take back a change of one record, or of several that were changed together, all of them.
+
+    What was made is deleted, what was deleted comes back with all that belonged to it, and what was changed says again
+    what it said.
 
     Returns:
         The change that was taken back.
@@ -38,18 +40,19 @@ def change_undo(environment: Environment, change: UUID, *, by: By) -> ChangeTold
         if found is None:
             raise RecordGoneError(_("there is no such change"))
         _refuse_foreign(found, by)
-        root = found.root
-        if root is None or told is None:
+        roots = found.updates if found.root is None else (found.root,)
+        if not roots or told is None:
             raise _whole_draft()
         _refuse_moved_on(found)
         try:
             with logged_as(by, reason="undo"):
-                record, fields = _UNDOING[root.event.pgh_label](found, root)
+                undone = [_UNDOING[root.event.pgh_label](found, root) for root in roots]
         except RecordInvalidError as exc:
             raise UndoConflictError(
                 _("it cannot be undone any more: %(reason)s") % {"reason": exc.message}, exc.details
             ) from exc
-        tell_change(record, by, "undo", fields)
+        for record, fields in undone:
+            tell_change(record, by, "undo", fields)
         return told
 
 

@@ -9,6 +9,7 @@ from apps.registry.models.discovery import (
     OnNew,
     RunState,
     SourceKind,
+    ToolCode,
 )
 from apps.registry.models.hooks import (
     Hook,
@@ -52,6 +53,7 @@ __all__ = [
     "RunState",
     "SourceKind",
     "Tool",
+    "ToolCode",
     "ToolGroup",
     "ToolSource",
     "ToolState",

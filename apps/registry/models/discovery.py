@@ -126,6 +126,20 @@ class DiscoveryRun(models.Model):
         return show_id("run", self.pk)
 
 
+class ToolCode(models.Model):
+    """The text of code that was found, by its digest: what a change of it is compared with, line by line.
+
+    `files` maps relative paths to texts; of a binary file stands its size.
+    """
+
+    digest = models.CharField(max_length=64, primary_key=True)
+    files = models.JSONField()
+    found_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.digest[:12]
+
+
 class DriftState(models.TextChoices):
     """What an admin made of a changed definition."""
 

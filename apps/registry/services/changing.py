@@ -1,5 +1,6 @@
 """What every change of this room does: check the right, sign the change log, compare versions, write what differs."""
 
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Protocol
@@ -7,6 +8,7 @@ from typing import Any, Protocol
 import pghistory
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
+from django.utils.translation import gettext as _
 
 from apps.accounts.access import Permission, Principal, actor_of, require
 from apps.registry.differences import is_same_json
@@ -68,6 +70,26 @@ def write_fields(record: Versioned, fields: Mapping[str, Any]) -> bool:
 
 def _is_same(held: Any, wanted: Any) -> bool:
     return is_same_json(held, wanted) if isinstance(wanted, dict | list) else bool(held == wanted)
+
+
+def name_problems(name: str, others: Iterable[str]) -> list[dict[str, str]]:
+    """List what is wrong with the name of a record that paths name it by, as details of an error.
+
+    Args:
+        others: the names of the records beside it.
+    """
+    if name != name.strip() or name in {".", ".."} or any(_is_unsafe(letter) for letter in name):
+        message = _("a name takes no `/`, no `\\`, no invisible characters, and no blanks around it")
+        return [{"path": "name", "code": "unsafe_name", "message": message}]
+    twin = next((other for other in others if other != name and other.casefold() == name.casefold()), None)
+    if twin is None:
+        return []
+    message = _("`%(name)s` is there already, and names differ by more than capital letters") % {"name": twin}
+    return [{"path": "name", "code": "taken", "message": message}]
+
+
+def _is_unsafe(letter: str) -> bool:
+    return letter in "/\\" or unicodedata.category(letter) in {"Cc", "Cf", "Zl", "Zp"}
 
 
 def field_problems(record: models.Model, *, exclude: tuple[str, ...] = ()) -> list[dict[str, str]]:

@@ -15,12 +15,14 @@ from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.masking import Masker
 from apps.audit.services import entry_record
 from apps.events.notices import announce
+from apps.firewall.engine.dialect import dialect_named
 from apps.firewall.tools.answer_signing import answer_key_problem
 from apps.registry.errors import HookInvalidError, SourceInvalidError
 from apps.registry.models import Environment, Hook, HookFailure, HookKind, HookMoment, HookTally, Plugin
 from apps.registry.services.changing import By, change, check_version, field_problems, write_fields
 from apps.registry.services.sources import check_secrets_stay, given_in_clear
 from apps.registry.source_settings import checked_settings, seal_secrets, source_secrets
+from apps.subjects import subjects_refused
 
 OPTIONS: Final = ("priority", "timeout_ms", "tools", "is_enabled")
 TIMEOUT_LIMIT_MS: Final = 600_000
@@ -71,6 +73,7 @@ def hook_create(
     _check_choice(HookKind, kind, "kind")
     _check_choice(HookMoment, event, "event")
     checked = _checked_options(options)
+    _check_tools(plugin.environment, checked)
     stored, kept = _checked(kind, settings, secrets or {})
     with change(by, permission=Permission.PUBLISH):
         hook = Hook(
@@ -105,6 +108,7 @@ def hook_save(
     fields = _checked_options(options)
     with change(by, permission=Permission.PUBLISH):
         hook = _locked(hook)
+        _check_tools(hook.environment, fields)
         if settings is not None or secrets:
             fields |= _changed_settings(hook, settings, secrets or {})
         shown = {name: value for name, value in fields.items() if name != "secrets"}
@@ -221,6 +225,14 @@ def _checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
     if details:
         raise HookInvalidError(_("the hook cannot be saved: see details"), details)
     return checked
+
+
+def _check_tools(environment: Environment, options: Mapping[str, Any]) -> None:
+    """Refuse names of tools that cannot be meant: the hook would never be asked."""
+    dialect = dialect_named(environment.dialect)
+    details = subjects_refused(dialect, environment.slug, {"tools": ("tool", options.get("tools", ()))})
+    if details:
+        raise HookInvalidError(_("the hook cannot be saved: see details"), details)
 
 
 def _check_choice(kinds: type[HookKind] | type[HookMoment], value: str, path: str) -> None:

@@ -4,13 +4,14 @@ Nothing that was accepted changes by itself: a found definition that differs fro
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import Max
 
+from apps.audit.chain import storable
 from apps.firewall.tools.definition_json import NAME, definition_problems
 from apps.firewall.tools.discovery.found import Found, Look
 from apps.firewall.tools.executors import executor_json
@@ -26,6 +27,7 @@ from apps.registry.models import (
     Plugin,
     SourceKind,
     Tool,
+    ToolCode,
     ToolSource,
     ToolState,
 )
@@ -108,6 +110,7 @@ class Takeover:
         self.seen.add(name)
         tool = self.by_name.get(name)
         pinned = self._pinned(found)
+        self._keep_code(pinned, found)
         if tool is None or (tool.state == ToolState.UNREGISTERED and not self._is_ours(tool)):
             self._add(found, pinned, tool, broken)
         else:
@@ -173,6 +176,12 @@ class Takeover:
             is_optional=found.is_optional,
         )
 
+    def _keep_code(self, pinned: Pinned, found: Found) -> None:
+        """Keep the text of code that may be accepted, so that a later change can be shown line by line."""
+        digest = pinned.executor.get("code")
+        if digest:
+            ToolCode.objects.get_or_create(digest=digest, defaults={"files": storable(dict(found.code))})
+
     def _columns(self, pinned: Pinned, known: Tool | None = None) -> dict[str, Any]:
         definition = pinned.definition
         if known is not None:
@@ -236,10 +245,23 @@ class Takeover:
 
     def _is_accepted(self, tool: Tool, pinned: Pinned) -> bool:
         if tool.discovery_source_id is not None and tool.digest:
-            return tool.digest == pinned.digest
+            return tool.digest == pinned.digest or self._is_only_pinning(tool, pinned)
         # Imported by hand, before anything could run it: who runs it, and for whom, is news but no change.
         own = tool_pinned(tool)
         return Pinned(definition=own.definition).digest == Pinned(definition=pinned.definition).digest
+
+    def _is_only_pinning(self, tool: Tool, pinned: Pinned) -> bool:
+        """Say whether all that is new is that code is pinned from now on, or is trusted from now on.
+
+        Code is pinned at the first look that can: of tools that were accepted before, and of a source that is no
+        longer trusted.
+        """
+        found, accepted = dict(pinned.executor), dict(tool.executor)
+        code, before = found.pop("code", ""), accepted.pop("code", "")
+        is_choice = bool(code and not before) or bool(before and not code and self.source.settings.get("trust_code"))
+        if not is_choice or found != accepted:
+            return False
+        return tool.digest == replace(pinned, executor=dict(tool.executor)).digest
 
     def _unchanged(self, tool: Tool, pinned: Pinned, broken: dict[str, str] | None) -> tuple[str, str]:
         fields: dict[str, Any] = {"discovery_source_id": self.source.pk}

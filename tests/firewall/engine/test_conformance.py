@@ -1,5 +1,6 @@
 """The engine against what both releases recorded, and the command that compares them."""
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
@@ -13,14 +14,33 @@ from apps.policies.conformance.compare import Failure, at_least_as_strict, membe
 from apps.policies.conformance.runner import read_vectors, run_vectors
 
 VECTORS = Path(__file__).parents[2] / "conformance"
-KNOWN = sorted(area for area in AREAS if (VECTORS / f"{area}.jsonl").exists())
+FILES = sorted(path for path in (*VECTORS.glob("*.jsonl"), *VECTORS.glob("series-*/*.jsonl")) if path.stem in AREAS)
+"""Every recorded file, of every series."""
 
 # ours masks more than it must; the reasons of a refusal that no hook gave are in our own words
 OUR_OWN_WAY = ("redaction", "hooks")
 
-# That release takes brackets and bars of a path pattern for parts of a regular expression, so that the pattern for one
-# program admits others; ours admits the path as it is written.
-STRICTER = {("exec_approval", "2026.2"): {f"exec_approval-{number}" for number in ("0570", "0571", "0585")}}
+
+def _rows(numbers: str) -> frozenset[str]:
+    return frozenset(f"exec_approval-{number}" for number in numbers.split())
+
+
+# Kinds in which ours is stricter on purpose; each is named in docs/policy.md.
+PATTERNS_AS_WRITTEN = _rows(
+    "0570 0571 0585 s1-0354 s1-0698 s1-0735 s2-0260 s2-0418 s2-0549 s2-0568 s3-0277 s3-0315 "
+    "s3-0799 s3-0827 s4-0724 s4-0729 s5-0574"
+)
+"""That release takes the marks of a path pattern for parts of a regular expression, so that the pattern for one program
+admits others; ours admits the path as it is written."""
+STRICTER = {("exec_approval", "2026.2"): PATTERNS_AS_WRITTEN}
+
+# A line that neither admits: the cause or the commands that the release shows beside are others, as its parser goes on
+# elsewhere behind an open here-document and behind a letter that the tables of ours end before.
+OTHER_DETAILS = {
+    ("exec_approval", "2026.9"): _rows("s1-0162 s3-0196 s3-0616 s5-0597"),
+    # a line that goes on behind a backslash: the release goes on to look for another cause
+    ("exec_approval", "2026.2"): _rows("s4-0739 s5-0558 s5-0561 s5-0767"),
+}
 
 RIGHT = {"id": "x-1", "area": "tool_names", "kind": "normalize", "input": {"name": "BASH"}, "expect": "exec"}
 WRONG = {**RIGHT, "id": "x-2", "expect": "bash"}
@@ -40,27 +60,32 @@ def _status(*arguments: str) -> int:
 
 
 @pytest.mark.parametrize("release", DIALECTS)
-@pytest.mark.parametrize("area", KNOWN)
-def test_the_engine_answers_as_the_release_did(area: str, release: str) -> None:
-    path = VECTORS / f"{area}.jsonl"
-    report = run_vectors(path, read_vectors(path), release)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(VECTORS).with_suffix("")))
+def test_the_engine_answers_as_the_release_did(path: Path, release: str) -> None:
+    area = path.stem
+    stricter = STRICTER.get((area, release), frozenset())
+    report = run_vectors(path, [row for row in read_vectors(path) if row["id"] not in stricter], release)
     assert report.required.total > 0
-    stricter = STRICTER.get((area, release), set())
-    differences = [each for each in report.differences if each.row not in stricter]
-    assert [each for each in differences if each.required] == []
+    assert [each for each in report.differences if each.required] == []
+    assert report.holds
     if area not in OUR_OWN_WAY:
-        assert differences == []
+        excused = OTHER_DETAILS.get((area, release), frozenset())
+        assert [each for each in report.differences if each.row not in excused] == []
 
 
 @pytest.mark.parametrize(("area", "release"), STRICTER)
 def test_where_we_differ_on_purpose_nothing_more_is_admitted(area: str, release: str) -> None:
-    path = VECTORS / f"{area}.jsonl"
-    report = run_vectors(path, read_vectors(path), release)
-    assert {each.row for each in report.differences} == STRICTER[area, release]
-    admitted = [each.difference for each in report.differences if each.difference.member == "allowlistSatisfied"]
-    assert admitted
-    assert all(each.expected is True and each.actual is False for each in admitted)
-    assert report.rows.passed / report.rows.total >= 0.98
+    rows = [(path, row) for path in FILES if path.stem == area for row in read_vectors(path)]
+    differences = {
+        row["id"]: [each.difference for each in run_vectors(path, [row], release).differences]
+        for path, row in rows
+        if row["id"] in STRICTER[area, release]
+    }
+    assert set(differences) == STRICTER[area, release]
+    assert all(differences.values())
+    of_verdicts = [each for found in differences.values() for each in found if each.member == "allowlistSatisfied"]
+    assert of_verdicts
+    assert all(each.expected is True and each.actual is False for each in of_verdicts)
 
 
 def test_agreement_leaves_with_nought(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -116,6 +141,16 @@ def test_rows_that_do_not_count_are_left_out(tmp_path: Path) -> None:
     assert (str(newer.rows), newer.not_compared) == ("2/2", 3)
     older = run_vectors(path, read_vectors(path), "2026.2")
     assert (str(older.rows), older.not_compared) == ("1/2", 3)
+
+
+def test_many_details_hide_no_required_difference(tmp_path: Path) -> None:
+    def text(shown: str) -> dict[str, str]:
+        return {"text_base64": base64.b64encode(shown.encode()).decode()}
+
+    row = {"area": "redaction", "kind": "text", "input": {"options": None, **text(SECRET)}, "expect": text("***")}
+    path = Path(_write(tmp_path / "a.jsonl", *[{"id": "x-1", **row}] * 2000, WRONG))
+    report = run_vectors(path, read_vectors(path), "2026.9")
+    assert WRONG["id"] in {each.row for each in report.differences if each.required}
 
 
 def test_a_row_that_breaks_the_engine_fails_and_the_rest_is_asked(tmp_path: Path) -> None:
@@ -195,8 +230,6 @@ def test_a_short_piece_counts_with_what_stands_before_it() -> None:
 
 
 def test_a_masked_text_is_judged_decoded() -> None:
-    import base64
-
     def holder(text: str) -> dict[str, str]:
         return {"text_base64": base64.b64encode(text.encode()).decode()}
 

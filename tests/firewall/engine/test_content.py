@@ -1,6 +1,7 @@
 """Content filters: what they find, what becomes of it, and that they end."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,6 +23,9 @@ from apps.firewall.engine.source import SnapshotSource, ToolEntry
 DIALECT = dialect_named("2026.9")
 CARD = ContentFilter(key="card", pattern=r"\b\d{16}\b")
 NUMBER = "4111111111111111"
+ROOT = Path(__file__).parents[3]
+DEMO = ROOT / "apps/policies/demo/guards.json"
+DOCUMENT = ROOT / "docs/permissions.md"
 
 
 def search(value: Any, *filters: ContentFilter, tool: str = "send", side: Any = "params") -> Filtered:
@@ -114,3 +118,20 @@ def test_an_expression_that_is_refused_makes_no_snapshot() -> None:
 
 def snapshot(*filters: ContentFilter) -> Snapshot:
     return build_snapshot(SnapshotSource(tools=[ToolEntry("read")], filters=filters))
+
+
+@pytest.mark.parametrize(
+    "text", ["3.10685596110685596110685596", "4111111111111112", "0.4111111111111111", "1732100000000000001"]
+)
+def test_the_demos_filter_of_card_numbers_takes_no_other_number_for_one(text: str) -> None:
+    pattern = json.loads(DEMO.read_text(encoding="utf-8"))["contentFilters"]["card numbers"]["pattern"]
+    cards = ContentFilter(key="card numbers", pattern=pattern)
+
+    assert search([text, 3.1068559611068559, int(NUMBER) + 1], cards).hits == ()
+    assert search(f"card {NUMBER}.", cards).value == "card [masked by card numbers]."
+    assert search("3782 822463 10005", cards).value == "[masked by card numbers]"
+
+
+def test_the_documented_filter_is_the_demos() -> None:
+    pattern = json.loads(DEMO.read_text(encoding="utf-8"))["contentFilters"]["card numbers"]["pattern"]
+    assert json.dumps(pattern) in DOCUMENT.read_text(encoding="utf-8")

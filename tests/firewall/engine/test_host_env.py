@@ -83,9 +83,17 @@ def test_members_of_every_object_are_no_variables(name: str) -> None:
     assert name not in sanitize_env(NEWER, {name: "x"}, {name: "y"}).env
 
 
-def test_a_pager_that_only_copies_is_no_pager() -> None:
-    assert sanitize_env(NEWER, {"GIT_PAGER": "less"}, {"GIT_PAGER": "cat"}).env["GIT_PAGER"] == ""
-    assert sanitize_env(NEWER, {"GIT_PAGER": "less"}, {"GIT_PAGER": "sh -c id"}).env["GIT_PAGER"] == "less"
+@pytest.mark.parametrize("name", ["GIT_PAGER", "PAGER", "Pager"])
+@pytest.mark.parametrize("value", ["", "cat"])
+def test_a_pager_that_only_copies_is_no_pager(name: str, value: str) -> None:
+    assert sanitize_env(NEWER, {}, {name: value}).env[name] == ""
+    assert sanitize_env(OLDER, {}, {name: value}).rejected_blocked == ()
+
+
+@pytest.mark.parametrize("value", ["sh -c id", " cat ", " ", "cat;id"])
+def test_any_other_pager_is_refused(value: str) -> None:
+    assert sanitize_env(NEWER, {"GIT_PAGER": "less"}, {"GIT_PAGER": value}).env["GIT_PAGER"] == "less"
+    assert sanitize_env(NEWER, {}, {"PAGER": value}).rejected_blocked == ("PAGER",)
 
 
 @pytest.mark.parametrize(("given", "kept"), [("2", "0"), ("-01", "0"), (" TRUE ", "0"), ("00", "00"), ("off", "off")])
@@ -93,9 +101,10 @@ def test_git_is_never_told_to_follow_a_users_protocol(given: str, kept: str) -> 
     assert sanitize_env(NEWER, {"GIT_PROTOCOL_FROM_USER": given}, None).env["GIT_PROTOCOL_FROM_USER"] == kept
 
 
-def test_a_call_replaces_every_spelling_of_a_variable() -> None:
-    assert sanitize_env(NEWER, {"foo": "1", "Foo": "2"}, {"FOO": "3"}).env == {"FOO": "3", "OPENCLAW_CLI": "1"}
+def test_every_spelling_of_a_name_is_a_variable_of_its_own() -> None:
+    assert sanitize_env(NEWER, {"foo": "1"}, {"FOO": "3"}).env == {"foo": "1", "FOO": "3", "OPENCLAW_CLI": "1"}
     assert sanitize_env(OLDER, {"foo": "1"}, {"FOO": "3"}).env == {"foo": "1", "FOO": "3"}
+    assert sanitize_env(NEWER, {"Path": "/bin"}, {"PATH": "/tmp"}).env == {"Path": "/bin", "OPENCLAW_CLI": "1"}
 
 
 def test_the_mark_of_the_newer_release_cannot_be_taken_off() -> None:

@@ -1,12 +1,13 @@
 """Make every attempt on this machine, and rewrite the table of docs/security/sandbox.md."""
 
-import asyncio
 import os
 import platform
 import sys
 import tempfile
 from functools import partial
 from pathlib import Path
+
+import uvloop
 
 from apps.firewall.sandbox.levels import offer
 from tests.firewall.escapes import codes, nodes
@@ -16,6 +17,7 @@ from tests.firewall.escapes.doors import DOORS, NEEDS, outside, through
 from tests.firewall.escapes.files_and_addresses import ADDRESSES, FILES, through_connector, through_files
 from tests.firewall.escapes.page import Results, rewrite, table
 from tests.firewall.escapes.pages import PAGES, browser_problem, through_browser
+from tests.firewall.escapes.system_calls import CALL_DOORS, CALLS, LEVELS, through_calls
 
 
 async def make_all() -> Results:
@@ -23,6 +25,8 @@ async def make_all() -> Results:
     for attempt in ATTEMPTS:
         for door in DOORS:
             results[attempt.name, door] = offer().lacks(NEEDS[door]) or await one(door, attempt)
+    for door in CALL_DOORS:
+        results |= await calls(door)
     for file in FILES:
         results[file.name, "files"] = await one("files", file)
     for address in ADDRESSES:
@@ -38,6 +42,16 @@ async def make_all() -> Results:
     return results
 
 
+async def calls(door: str) -> Results:
+    """Make the attempts by system calls through one door."""
+    if missing := offer().lacks(LEVELS[door]):
+        return {(attempt.name, door): missing for attempt in CALLS}
+    with tempfile.TemporaryDirectory(prefix="openclaw-escape-") as folder:
+        async with outside(Path(folder)) as around:
+            problems = await through_calls(door, around)
+    return {(name, door): f"**escaped**: {problem}" if problem else "held" for name, problem in problems.items()}
+
+
 async def one(door: str, attempt: object) -> str:
     """Make one attempt in a fresh place, and say what became of it."""
     make = {"files": through_files, "connector": through_connector, "browser": through_browser}.get(door)
@@ -50,7 +64,7 @@ async def one(door: str, attempt: object) -> str:
 
 
 def main() -> int:
-    results = asyncio.run(make_all())
+    results = uvloop.run(make_all())  # as the server does
     machine = f"Linux {platform.release().split('-')[0]}, {platform.machine()}, {offer()}"
     rewrite(table(results, f"{machine}; the user is {'root' if os.geteuid() == 0 else 'an ordinary one'}"))
     escaped = {key: told for key, told in results.items() if "escaped" in told}

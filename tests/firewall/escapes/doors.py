@@ -152,9 +152,12 @@ def _services(stack: contextlib.ExitStack, folder: Path, word: str) -> Iterator[
 def offered(door: str) -> Offer:
     """Give what a door may use of this machine."""
     there = offer()
-    if door == "isolated":
+    if door.endswith("isolated"):
         return there
-    return replace(there, bubblewrap=Part("bubblewrap", "not used here"))
+    there = replace(there, bubblewrap=Part("bubblewrap", "not used here"))
+    if door.endswith(("process", "none")):
+        return replace(there, landlock=Part("landlock", "not used here"))
+    return there
 
 
 class _NoSources:
@@ -164,7 +167,9 @@ class _NoSources:
         raise SourceUnknownError(f"no source named `{source}` is switched on")
 
 
-def world(folder: Path, door: str) -> FakeWorld:
+def world(
+    folder: Path, door: str, *, level: Level = "filesystem", cpu_s: int = LIMITS.cpu_s, wall_s: float = WALL_S
+) -> FakeWorld:
     """Make the runtime as it is served, with one agent that may run anything."""
     (folder / "code" / "attempt.py").write_text(TOOL)
     executor = {"kind": "python", "file": str(folder / "code" / "attempt.py"), "folder": str(folder / "code")}
@@ -177,9 +182,9 @@ def world(folder: Path, door: str) -> FakeWorld:
         environment="production",
         tools=entries,
         agents=[AgentSource("bot")],
-        exec_approvals={"agents": {"bot": {"allowlist": [{"pattern": "/usr/bin/*"}]}}},
+        exec_approvals={"agents": {"bot": {"allowlist": [{"pattern": "/usr/bin/*", "argPattern": r"^\w+\.py$"}]}}},
     )
-    sandbox = Sandbox(Allowance(limits=LIMITS, wall_s=WALL_S), offered(door))
+    sandbox = Sandbox(Allowance(level=level, limits=replace(LIMITS, cpu_s=cpu_s), wall_s=wall_s), offered(door))
     runners = (BuiltinRunner(sandbox=sandbox), PythonRunner(PythonTools(sandbox=sandbox), _NoSources()))
     here = FakeWorld(build_snapshot(source))
     here.executor = Executors(Workspaces(folder / "workspaces"), runners)  # type: ignore[assignment]
@@ -191,7 +196,7 @@ async def through(door: str, attempt: Attempt, around: Outside) -> str:
     here = world(around.folder, door)
     facts = json.dumps(around.facts)
     program = PREAMBLE.format(world=facts) + textwrap.dedent(attempt.code).strip() + "\n"
-    name = f"bot-{secrets.token_hex(4)}"
+    name = f"bot_{secrets.token_hex(4)}.py"
     if door == "python":
         call = call_of("attempt", code=program)
     else:

@@ -1,5 +1,7 @@
 """Every attempt of code of a model is held, in its realm and where it has taken over its Node."""
 
+from typing import Any
+
 import pytest
 
 from tests.firewall.escapes import codes, nodes
@@ -11,9 +13,14 @@ from tests.firewall.escapes.nodes import NODES, NodeAttempt
 pytestmark = pytest.mark.unhurried
 
 
+def tried(attempt: CodeAttempt | NodeAttempt, door: str, number: int) -> Any:
+    """Try an attempt at a door; at its further doors in `make test-all` and `make escapes`."""
+    return pytest.param(attempt, door, id=f"{attempt.name} ({door})", marks=[pytest.mark.slow] if number else [])
+
+
 @pytest.mark.parametrize(
     ("attempt", "door"),
-    [pytest.param(each, door, id=f"{each.name} ({door})") for each in CODES for door in codes.doors_of(each)],
+    [tried(each, door, number) for each in CODES for number, door in enumerate(codes.doors_of(each))],
 )
 async def test_code_is_held(attempt: CodeAttempt, door: str, around: Outside) -> None:
     if code_problem(door):
@@ -24,7 +31,7 @@ async def test_code_is_held(attempt: CodeAttempt, door: str, around: Outside) ->
 
 @pytest.mark.parametrize(
     ("attempt", "door"),
-    [pytest.param(each, door, id=f"{each.name} ({door})") for each in NODES for door in nodes.doors_of(each)],
+    [tried(each, door, number) for each in NODES for number, door in enumerate(nodes.doors_of(each))],
 )
 async def test_a_node_that_is_taken_over_is_held(attempt: NodeAttempt, door: str, around: Outside) -> None:
     if code_problem(door):

@@ -58,19 +58,24 @@ async def test_the_first_who_asks_is_the_one_on_record() -> None:
 
 
 async def test_an_abort_while_the_outcome_is_stored_loses_nothing() -> None:
+    storing, may_store = asyncio.Event(), asyncio.Event()
+
     class SlowLedger(FakeLedger):
         async def record(self, note: Note) -> None:
             if note.kind == "call_outcome":
-                await asyncio.sleep(0.05)
+                storing.set()
+                await may_store.wait()
             await super().record(note)
 
     here, abort = world(), Abort()
     here.ledger = SlowLedger()
     task = await started(here, abort)
-    await asyncio.sleep(0)
+    async with asyncio.timeout(5):
+        await storing.wait()
 
     abort.ask(by="user:olga")
     task.cancel()
+    asyncio.get_running_loop().call_soon(may_store.set)
     await asyncio.wait({task})
 
     assert here.ledger.kinds == [("call_intent", "started"), ("call_outcome", "completed")]

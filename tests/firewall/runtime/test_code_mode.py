@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from apps.firewall.errors import FirewallError
+from apps.firewall.runtime.code_mode.crossing import CALLS_AT_ONCE
 from apps.firewall.runtime.code_mode.results import LOG_LIMIT_BYTES, RESULT_LIMIT_BYTES, LogLine
 from tests.firewall.runtime.coding import NEEDS_NODE, TIME_MS, Desk, pool_of, run
 
@@ -218,11 +219,15 @@ async def test_an_answer_that_cannot_be_handed_over_is_a_refusal(answer: Any, co
 
 
 async def test_calls_beyond_what_it_may_make_are_refused_in_all_and_wait_at_once() -> None:
-    async def soon(asked: Any) -> int:
-        await asyncio.sleep(0)
+    full = asyncio.Event()
+
+    async def together(asked: Any) -> int:
+        if desk.most_at_once == CALLS_AT_ONCE:
+            full.set()
+        await full.wait()  # the first ones end when as many as may run do
         return 1
 
-    desk = Desk(call=soon)
+    desk = Desk(call=together)
     result = await run(
         """
         const asked = Array.from({ length: 230 }, (_, n) => openclaw.tools.call("x", { n }));
@@ -235,7 +240,7 @@ async def test_calls_beyond_what_it_may_make_are_refused_in_all_and_wait_at_once
 
     assert result.value == [200, 30]
     assert (result.calls, len(desk.asked)) == (200, 200)
-    assert 1 < desk.most_at_once <= 16
+    assert desk.most_at_once == CALLS_AT_ONCE
 
 
 async def test_all_that_calls_bring_is_bounded_together() -> None:

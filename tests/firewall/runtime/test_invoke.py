@@ -146,6 +146,7 @@ async def test_a_ledger_that_stores_nothing_is_the_reason_that_is_given() -> Non
     here.ledger.refuses = {"call_intent", "denial"}
 
     assert code(await invoke(call_of("nothing"), here.ports)) == "audit_unavailable"
+    assert [(note.kind, note.status) for note in here.ledger.kept] == [("denial", "denied")]
 
 
 async def test_an_outcome_that_cannot_be_written_is_tried_again_and_then_unknown(
@@ -158,6 +159,7 @@ async def test_an_outcome_that_cannot_be_written_is_tried_again_and_then_unknown
     result = await invoke(call_of("read", path="a"), here.ports)
 
     assert (result.status, code(result), result.result) == ("unknown", "audit_unavailable", None)
+    assert [(note.kind, note.status) for note in here.ledger.kept] == [("call_outcome", "completed")]
 
 
 async def test_a_tool_that_fails_is_a_failed_call_with_its_own_reason() -> None:

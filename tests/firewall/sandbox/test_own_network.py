@@ -93,11 +93,19 @@ async def test_a_file_of_ours_is_shown_at_its_place_and_cannot_be_changed(tmp_pa
 
 async def test_reserved_memory_is_free_and_used_memory_is_not(tmp_path: Path) -> None:
     reserving = "import mmap; kept = mmap.mmap(-1, 4_000_000_000); print('reserved')"
+    using = "import time; kept = b'x' * 400_000_000; time.sleep(30)"
 
-    held = await run(reserving, tmp_path)
-    free = await run(reserving, tmp_path, reserves=True)
-    used = await run("import time; kept = b'x' * 400_000_000; time.sleep(5)", tmp_path, reserves=True)
+    free = await run(reserving, tmp_path)
+    used = [await run(using, tmp_path, reserves=reserves) for reserves in (False, True)]
 
-    assert held.exit_code == 1 and "reserved" not in held.stdout.text()
     assert (free.exit_code, free.stdout.text()) == (0, "reserved\n")
-    assert used.ended == "memory_limit"
+    assert [each.ended for each in used] == ["memory_limit", "memory_limit"]
+
+
+async def test_the_tables_of_reserved_memory_count_as_used(tmp_path: Path) -> None:
+    touching = (
+        "import mmap, time\nkept = mmap.mmap(-1, 200 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000)\n"
+        "for place in range(0, 200 << 30, 2 << 20): kept[place]\ntime.sleep(30)"
+    )
+
+    assert (await run(touching, tmp_path)).ended == "memory_limit"

@@ -16,6 +16,7 @@ from apps.firewall.sandbox.forkserver import forkserver
 from apps.firewall.sandbox.launcher import SPARES
 from apps.firewall.sandbox.levels import offer
 from apps.firewall.sandbox.limits import Limits
+from apps.firewall.sandbox.node import node
 from apps.firewall.sandbox.process import ProcessResult, run_process
 
 pytestmark = pytest.mark.unhurried
@@ -207,11 +208,46 @@ async def test_an_endless_flood_ends_at_the_time_limit(tmp_path: Path) -> None:
     assert len(result.stdout.head) + len(result.stdout.tail) == 4096
 
 
-async def test_memory_beyond_the_limit_is_refused_to_the_command(tmp_path: Path) -> None:
-    result = await run(python("b'x' * 400_000_000"), tmp_path, limits=Limits(memory_bytes=200_000_000))
+async def test_a_command_that_takes_more_memory_than_it_may_is_ended_for_that(tmp_path: Path) -> None:
+    taking = python("kept = b'x' * 400_000_000; import time; time.sleep(30)")
+    result = await run(taking, tmp_path, limits=Limits(memory_bytes=200_000_000))
 
-    assert result.exit_code == 1
-    assert "MemoryError" in result.stderr.text()
+    assert (result.ended, result.exit_code) == ("memory_limit", None)
+
+
+@pytest.mark.parametrize("isolated", [False, True])
+async def test_node_and_its_tests_run_within_the_limit_of_memory(tmp_path: Path, isolated: bool) -> None:
+    if not node() or (isolated and offer().lacks("isolated")):
+        pytest.skip("this machine has no Node, or no bubblewrap")
+    (tmp_path / "package.json").write_text('{"name": "it", "scripts": {"test": "node --test"}}')
+    (tmp_path / "it.test.js").write_text("require('node:test').test('adds', () => require('assert').equal(1 + 1, 2))")
+    (tmp_path / "a.js").write_text("console.log('ran')")
+    there = Path(node()).parents[1]
+    npm = there / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    options = {
+        "isolated": isolated,
+        "uses_python": True,  # the wheel lies among its packages
+        "network": False,
+        "env": {"PATH": f"{there / 'bin'}:{PATH}", "HOME": str(tmp_path)},
+        "limits": Limits(),
+        "time_limit_s": 60.0,
+    }
+
+    ran = await run([node(), "a.js"], tmp_path, **options)
+    tested = await run([node(), str(npm), "test"], tmp_path, **options)
+
+    assert (ran.exit_code, ran.stdout.text()) == (0, "ran\n"), ran
+    assert (tested.exit_code, "pass 1" in tested.stdout.text()) == (0, True), tested
+
+
+async def test_node_that_takes_more_memory_than_it_may_is_ended_for_that(tmp_path: Path) -> None:
+    if not node():
+        pytest.skip("this machine has no Node")
+    taking = "const kept = []; for (;;) kept.push(Buffer.alloc(1 << 20, 1))"
+    limits = Limits(memory_bytes=200_000_000)
+    result = await run([node(), "-e", taking], tmp_path, limits=limits, time_limit_s=60.0)
+
+    assert result.ended == "memory_limit", result
 
 
 async def test_a_file_cannot_grow_beyond_the_limit(tmp_path: Path) -> None:

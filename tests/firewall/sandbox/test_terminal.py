@@ -11,7 +11,7 @@ from apps.firewall.sandbox.levels import offer
 from apps.firewall.sandbox.limits import Limits
 from apps.firewall.sandbox.process import ProcessResult, run_process
 
-pytestmark = pytest.mark.unhurried
+pytestmark = [pytest.mark.unhurried, pytest.mark.every_loop]
 PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
@@ -124,6 +124,25 @@ async def test_escape_sequences_come_as_they_were_written_and_the_last_word_too(
     assert run.said.startswith(b"\x1b]0;title\x07\x1b[31mred\x1b[0m")
     assert run.said.endswith(b"line 2999\r\nlast")
     assert (result.ended, result.exit_code) == ("ended", 0)
+
+
+async def test_what_a_terminal_says_waits_for_a_slow_reader_and_is_whole(tmp_path: Path) -> None:
+    run = Spoken(python("import sys; sys.stdout.write('x' * 3_000_000)"), tmp_path, Leash(has_terminal=True))
+    result = await run.task
+    assert (len(run.said), set(run.said), result.exit_code) == (3_000_000, {ord("x")}, 0)
+
+
+async def test_more_than_a_terminal_holds_is_written_as_the_command_reads(tmp_path: Path) -> None:
+    code = (
+        "import sys, tty; tty.setraw(0); print('ready', flush=True); left = 100_000\n"
+        "while left: left -= len(sys.stdin.buffer.raw.read(left))\nprint('had all')"
+    )
+    reader = Spoken(python(code), tmp_path, Leash(has_terminal=True))
+    await reader.says(b"ready")
+    await reader.leash.write(b"y" * 100_000)
+    result = await asyncio.wait_for(reader.task, 60)
+    assert result.exit_code == 0
+    assert b"had all" in reader.said
 
 
 async def test_a_terminals_command_is_held_to_its_limits_and_to_its_files(tmp_path: Path) -> None:

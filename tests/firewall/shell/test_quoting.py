@@ -12,12 +12,25 @@ _LINES = st.text(st.sampled_from("ab '\"\\ \n;|&#$(`<"), max_size=20)
 
 
 @given(line=st.text(st.sampled_from("ab '\"\\"), max_size=20))
-def test_words_are_those_of_the_standard_library(line: str) -> None:
+def test_words_are_those_of_the_standard_library_but_for_empty_ones(line: str) -> None:
     try:
-        expected = shlex.split(line)
+        expected = [word for word in shlex.split(line) if word]
     except ValueError:
         expected = None
     assert split_words(line) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("python \\\na.py", ["python", "\na.py"]),
+        ('python "" a.py', ["python", "a.py"]),
+        ("a ''#b", ["a"]),
+        ("a b# #c", ["a", "b#"]),
+    ],
+)
+def test_line_ends_and_empty_words_are_read_as_openclaw_reads_them(line: str, words: list[str]) -> None:
+    assert split_words(line) == words
 
 
 @given(line=_LINES)

@@ -36,6 +36,25 @@ def test_no_value_breaks_a_reader(read: Any, value: Any) -> None:
     assert isinstance(found, str | int | float | list | None)
 
 
+@pytest.mark.parametrize(("trim", "value"), [(True, ""), (False, "  ")])
+def test_an_empty_text_counts_where_the_author_says_so(trim: bool, value: str) -> None:
+    assert read_string_param({"x": "  "}, "x", trim=trim, allow_empty=True) == value
+    assert read_string_param({"x": "  "}, "x", trim=trim, allow_empty=True, required=True) == value
+    assert read_string_param({"x": None}, "x", allow_empty=True) is None
+
+
+@pytest.mark.parametrize("text", ["12.5abc", "1,5", "5 6", "0x10", "1_000", "", "Infinity", "1e999"])
+def test_strictly_a_text_is_a_number_as_a_whole_or_none(text: str) -> None:
+    assert read_number_param({"x": text}, "x", strict=True) is None
+    with pytest.raises(ToolInputError):
+        read_number_param({"x": text}, "x", strict=True, required=True)
+
+
+@pytest.mark.parametrize(("text", "number"), [(" 7 ", 7), ("+5", 5), (".5", 0.5), ("5.", 5), ("1e3", 1000)])
+def test_a_whole_number_is_read_strictly_as_otherwise(text: str, number: float) -> None:
+    assert read_number_param({"x": text}, "x", strict=True) == read_number_param({"x": text}, "x") == number
+
+
 @pytest.mark.parametrize("key", ["userId", "HTTPPort", "item2Name"])
 def test_a_name_is_also_found_with_underscores(key: str) -> None:
     parted = {"userId": "user_id", "HTTPPort": "http_port", "item2Name": "item2_name"}[key]

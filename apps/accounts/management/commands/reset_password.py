@@ -4,6 +4,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
 
 from apps.accounts.errors import AccountError
 from apps.accounts.selectors import user_find
@@ -22,7 +23,7 @@ class Command(BaseCommand):
         if user is None:
             raise CommandError(f"no person named `{options['username']}`")
         try:
-            link = password_reset_link(user, by=None)
+            link = password_reset_link(user, by=None, at=timezone.now())
         except AccountError as exc:
             raise CommandError(exc.message) from exc
         tell(Told(kind="user_change", status="reset_link_made", changes={"user": user.username}))

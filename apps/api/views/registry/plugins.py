@@ -4,13 +4,13 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from apps.accounts.access import Permission
 from apps.api.reading import body_of, found, principal_of
 from apps.api.scope import environment_of
 from apps.api.serializers.registry import PluginChangeSerializer, PluginSerializer, ToolGroupSerializer
 from apps.api.serializers.shared import ProblemSerializer
+from apps.api.view import APIView
 from apps.api.views.parameters import ENVIRONMENT
 from apps.api.views.registry.tools import REFUSED
 from apps.registry.selectors import groups_of, plugin_find, plugins_of

@@ -6,12 +6,12 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from apps.accounts.access import Permission
 from apps.api.reading import body_of, found, principal_of, query_of, version_of
 from apps.api.scope import environment_of
 from apps.api.serializers.registry import (
+    AcceptedToolSerializer,
     DriftQuerySerializer,
     DriftSerializer,
     RunDetailSerializer,
@@ -22,6 +22,7 @@ from apps.api.serializers.registry import (
     ToolSerializer,
 )
 from apps.api.serializers.shared import ProblemSerializer
+from apps.api.view import APIView
 from apps.api.views.parameters import ENVIRONMENT
 from apps.api.views.records import VERSION
 from apps.api.views.registry.tools import REFUSED
@@ -180,11 +181,11 @@ class DriftAccept(APIView):
         summary="Take a changed definition over; agents see it once it is published",
         parameters=[ENVIRONMENT],
         request=None,
-        responses={200: ToolSerializer, **REFUSED},
+        responses={200: AcceptedToolSerializer, **REFUSED},
     )
     def post(self, request: Request, drift_id: UUID) -> Response:
         drift = found(drift_get(environment_of(request), drift_id), "drift")
-        return Response(ToolSerializer(drift_accept(drift, by=principal_of(request))).data)
+        return Response(AcceptedToolSerializer(drift_accept(drift, by=principal_of(request))).data)
 
 
 class DriftDismiss(APIView):

@@ -10,7 +10,6 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from apps.accounts.access import Permission, permissions_of
 from apps.api.reading import body_of, found, principal_of
@@ -29,6 +28,7 @@ from apps.api.serializers.registry import (
     definition_members,
 )
 from apps.api.serializers.shared import ProblemSerializer
+from apps.api.view import APIView
 from apps.api.views.parameters import ENVIRONMENT
 from apps.audit.figures import Span
 from apps.audit.tool_figures import tool_use

@@ -4,26 +4,27 @@ The verdict is that of the recorded release, no more and no less; what this fire
 Source: conformance README, `exec_approval.jsonl`, kind `command`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
-from apps.firewall.engine.exec_policy.allowlist import matching_entry
-from apps.firewall.engine.exec_policy.index import AllowEntry
+from apps.firewall.engine.exec_policy.allowlist import exact_entry, faulty_entry, matching_entry
+from apps.firewall.engine.exec_policy.explanation import Explanation, Step, explain
+from apps.firewall.engine.exec_policy.index import ANY, AllowEntry
 from apps.firewall.engine.exec_policy.packages import managed_command
 from apps.firewall.engine.exec_policy.resolution import FileSystem, Program, resolve
-from apps.firewall.engine.exec_policy.safe_bins import arguments_are_safe, is_trusted, safe_bin_names
-from apps.firewall.engine.exec_policy.script import PIPE, Command, Script, ShellReader
-from apps.firewall.engine.exec_policy.shells import inline_of, is_shell, script_of
+from apps.firewall.engine.exec_policy.safe_bins import arguments_are_safe, is_ever_safe, is_trusted, safe_bin_names
+from apps.firewall.engine.exec_policy.script import PIPE, Command, ShellReader
+from apps.firewall.engine.exec_policy.shells import Inline, carried_words, script_of, shell_call
 from apps.firewall.engine.exec_policy.tables import Tables
 from apps.firewall.engine.exec_policy.tables.shape import SafeBin
 from apps.firewall.engine.exec_policy.where import Where
-from apps.firewall.engine.exec_policy.wrappers import Unwrapped, tool_name, unwrap
-from apps.firewall.engine.names import fold
+from apps.firewall.engine.exec_policy.wrappers import Unwrapped, classified, tool_name, unwrap
+from apps.firewall.engine.names import fold, trim
 
 NOTHING_TO_DO: Final = "no commands to authorize"
 OPAQUE_ENDING: Final = "-wrapper"
-SHELL_DEPTH: Final = "shell-wrapper-depth"
+LEAST_CARRIED: Final = 4  # a shell, its option, a line such as `$0 "$@"`, and what it starts
 
 Trust = Literal["executable", "exact-command", "prompt-only"]
 Satisfied = Literal["allowlist", "safeBins", "safeBuiltins", "skills"]
@@ -54,7 +55,7 @@ class Segment:
     Args:
         command: as the line has it.
         unwrapped: without its wrappers.
-        program: the file that decides.
+        program: the file that decides; `target`: the one that runs, which a multiplexer is asked for.
         trust: `executable`: patterns may speak for it; `exact-command`: a shell with a line of its own;
             `prompt-only`: nothing but a person can.
         satisfied_by, entry: what admits it.
@@ -63,6 +64,7 @@ class Segment:
     command: Command
     unwrapped: Unwrapped
     program: Program
+    target: Program
     trust: Trust = "executable"
     satisfied_by: Satisfied | None = None
     entry: AllowEntry | None = None
@@ -77,7 +79,8 @@ class Analysis:
         fault: why it cannot be understood; empty when it can.
         segments: its commands; of a line that cannot be understood, as far as they were found.
         weighed: how many of them were held against the lists; the older release stops at the first that fails.
-        is_unwrapped: the segments are those of the line that a shell is given.
+        is_unwrapped: the segments are those of the line that a shell is given; `is_plain`: it runs nothing else.
+        is_shaped: it stands in a loop, a group or the background, and is one call of a shell.
         sets: variables are set for everything that follows.
     """
 
@@ -85,6 +88,8 @@ class Analysis:
     segments: tuple[Segment, ...] = ()
     weighed: int = 0
     is_unwrapped: bool = False
+    is_plain: bool = True
+    is_shaped: bool = False
     sets: bool = False
 
     @property
@@ -107,148 +112,76 @@ class Analyst:
         """Take a line apart and hold its commands against the lists; never fails."""
         return self._by_grammar(text) if self.tables.reads_grammar else self._by_characters(text)
 
+    def tells_every_word(self, segment: Segment) -> bool:
+        """Say whether an entry admits exactly this command, word by word."""
+        entry = exact_entry(
+            self.lists.entries,
+            segment.program,
+            segment.unwrapped.argv,
+            home=self.where.home,
+            cwd=self.where.cwd,
+            tables=self.tables,
+        )
+        return entry is not None
+
+    def faulty_pattern(self, segment: Segment) -> str:
+        """Name the entry for a command's program whose pattern cannot be searched, and why; empty for none."""
+        argv, home = segment.unwrapped.argv, self.where.home
+        found = faulty_entry(self.lists.entries, segment.program, argv, home=home, tables=self.tables)
+        return "" if found is None else f"{found[0].pattern}: {found[1]}"
+
     # --- a release with a grammar ---
 
     def _by_grammar(self, text: str) -> Analysis:
-        script = self.shell.script(text)
-        outer = script.outer
-        fault = self._fault(script, 0)
-        if fault and not self._is_within_a_shell(script):
-            return Analysis(fault=fault, segments=tuple(self._found(script)))
+        explained = explain(text, self.shell, self.tables)
+        fault = explained.fault()
+        outer = explained.outer
+        if explained.has_error or (fault and not _is_within_a_shell(explained)):
+            found = tuple(self._segment(command, _by_wrappers) for command in explained.commands())
+            return Analysis(fault=fault or "unable to parse command", segments=found)
         if not outer:
             return Analysis(fault=NOTHING_TO_DO)
         inside = None if fault or len(outer) > 1 else self._inside(outer[0])
-        chosen = script if inside is None else inside
-        commands = chosen.outer
-        segments = [self._segment(command, is_direct=inside is None) for command in commands]
-        joined = [
+        chosen = explained if inside is None else inside
+        segments = [self._of_step(step, is_direct=inside is None) for step in chosen.outer]
+        joined = tuple(
             replace(self._weigh(segment), joint=joint)
-            for segment, joint in zip(segments, (*chosen.joints, None), strict=False)
-        ]
+            for segment, joint in zip(segments, (*chosen.script.joints, None), strict=False)
+        )
         return Analysis(
-            segments=tuple(joined),
+            segments=joined,
             weighed=len(joined),
             is_unwrapped=inside is not None,
-            sets=script.sets or chosen.sets,
+            is_plain=inside is None or (outer[0].call is not None and outer[0].call.is_plain),
+            is_shaped=bool(explained.script.shapes or chosen.script.shapes),
+            sets=explained.script.sets or chosen.script.sets,
         )
 
-    def _is_within_a_shell(self, script: Script) -> bool:
-        """Say whether a line is one call of a shell, and all that nobody can tell is in the line that it is given.
-
-        Such a call is understood as far as it goes: exactly it can be approved.
-        """
-        if len(script.outer) != 1 or (script.fault and script.fault_place is None):
-            return False
-        command = script.outer[0]
-        inline = inline_of(command.argv, self.tables)
-        if inline is None or not _contains(command, script.fault_place):
-            return False
-        if script.fault or not self._is_parseable(command.argv) or self._dynamic(script):
-            return True
-        return self._is_readable(inline.line, 1)
-
-    def _is_readable(self, line: str, depth: int) -> bool:
-        """Say whether a line, and each line that a shell in it is given, at least follows the grammar."""
-        script = self.shell.script(line)
-        if depth > self.tables.shell_inline_depth or (script.fault and script.fault_place is None):
-            return False
-        inner = (inline_of(unwrap(command.argv, self.tables).argv, self.tables) for command in script.commands)
-        return all(inline is None or self._is_readable(inline.line, depth + 1) for inline in inner)
-
-    def _is_parseable(self, argv: tuple[str, ...]) -> bool:
-        return tool_name(argv[0]) in self.tables.shells.parseable
-
-    def _inside(self, command: Command) -> Script | None:
+    def _inside(self, step: Step) -> Explanation | None:
         """Return the line behind a shell that decides in its place; None when it does not."""
-        inline = inline_of(command.argv, self.tables)
-        if inline is None or not inline.is_plain or command.assigns:
+        argv, call = step.command.argv, step.call
+        if call is None or step.inside is None or not call.is_bindable or step.command.has_prelude:
             return None
-        if not self._is_parseable(command.argv) or not _by_name(command.argv[0]):
+        if tool_name(argv[0]) not in self.tables.shells.parseable or not _by_name(argv[0]):
             return None
-        script = self.shell.script(inline.line)
-        usable = bool(script.outer) and all(
-            _by_name(each.argv[0]) and not tool_name(each.argv[0]).endswith(OPAQUE_ENDING) for each in script.outer
+        inner = step.inside.outer
+        usable = bool(inner) and all(
+            _by_name(each.command.argv[0]) and not tool_name(each.command.argv[0]).endswith(OPAQUE_ENDING)
+            for each in inner
         )
-        return script if usable else None
+        return step.inside if usable else None
 
-    def _fault(self, script: Script, depth: int) -> str:
-        """Say why a line, or a line that one of its shells is given, cannot be understood."""
-        if script.fault:
-            return script.fault
-        if self._dynamic(script):
-            return "dynamic-argument"
-        for command in script.commands:
-            argv = unwrap(command.argv, self.tables).argv
-            inline = inline_of(argv, self.tables)
-            if inline is None or not self._is_parseable(argv):
-                continue
-            if depth >= self.tables.shell_inline_depth:
-                return SHELL_DEPTH
-            fault = self._fault(self.shell.script(inline.line), depth + 1)
-            if fault:
-                return fault
-        return ""
+    def _of_step(self, step: Step, *, is_direct: bool) -> Segment:
+        return self._segment(step.command, lambda unwrapped: _trust(step, unwrapped, is_direct=is_direct))
 
-    def _dynamic(self, script: Script) -> bool:
-        """Say whether the shell decides about an argument of a command that a pattern could speak for."""
-        asked = [(command.start, command.end) for command in script.commands if self._asks(command.argv)]
-        return any(not any(start <= at and end <= stop for start, stop in asked) for at, end in script.dynamic)
-
-    def _found(self, script: Script) -> list[Segment]:
-        """List the commands of a line that cannot be understood, and those of the lines that its shells are given."""
-        segments = [self._segment(command, is_direct=True) for command in script.commands]
-        for command in script.outer:
-            inline = inline_of(command.argv, self.tables)
-            if inline is not None and self._is_parseable(command.argv):
-                segments += [self._segment(each, is_direct=True) for each in self.shell.script(inline.line).commands]
-        return segments
-
-    def _segment(self, command: Command, *, is_direct: bool) -> Segment:
+    def _segment(self, command: Command, trust: Callable[[Unwrapped], Trust]) -> Segment:
         unwrapped = unwrap(command.argv, self.tables)
-        deciding = unwrapped.multiplexer or unwrapped.argv
-        program = resolve(deciding[0], files=self.files, where=self.where, tables=self.tables)
-        return Segment(
-            command=command,
-            unwrapped=unwrapped,
-            program=program,
-            trust=self._trust(command, unwrapped, is_direct=is_direct),
-        )
+        target = self._resolve(unwrapped.argv[0])
+        program = self._resolve(unwrapped.multiplexer[0]) if unwrapped.multiplexer else target
+        return Segment(command=command, unwrapped=unwrapped, program=program, target=target, trust=trust(unwrapped))
 
-    def _trust(self, command: Command, unwrapped: Unwrapped, *, is_direct: bool) -> Trust:
-        if unwrapped.blocked_by or command.assigns or self._asks(command.argv):
-            return "prompt-only"
-        inline = inline_of(unwrapped.argv, self.tables)
-        if inline is None:
-            return "executable"
-        if self._carries_always_asked(inline.line, 0):
-            return "prompt-only"
-        return "exact-command" if is_direct and self._is_bound(unwrapped.argv) else "executable"
-
-    def _is_bound(self, argv: tuple[str, ...]) -> bool:
-        """Say whether an approval can be bound to exactly the line that a shell is given."""
-        inline = inline_of(argv, self.tables)
-        return inline is not None and (not self._is_parseable(argv) or inline.is_plain)
-
-    def _asks(self, argv: tuple[str, ...]) -> bool:
-        """Say whether a command is always put to a person, whatever a list says."""
-        unwrapped = unwrap(argv, self.tables)
-        name = tool_name(unwrapped.argv[0]) if unwrapped.argv else ""
-        if unwrapped.blocked_by or name in self.tables.always_ask:
-            return bool(self.tables.reads_grammar)
-        options = self.tables.carriers_by_option.get(name, frozenset())
-        if not options.isdisjoint(unwrapped.argv[1:]):
-            return True
-        carried = any(wrapper in self.tables.carrier_names for wrapper in unwrapped.chain)
-        return carried and inline_of(unwrapped.argv, self.tables) is not None
-
-    def _carries_always_asked(self, line: str, depth: int) -> bool:
-        if depth >= self.tables.shell_inline_depth:
-            return True
-        for command in self.shell.script(line).commands:
-            inline = inline_of(unwrap(command.argv, self.tables).argv, self.tables)
-            if self._asks(command.argv) or (inline and self._carries_always_asked(inline.line, depth + 1)):
-                return True
-        return False
+    def _resolve(self, called: str) -> Program:
+        return resolve(called, files=self.files, where=self.where, tables=self.tables)
 
     # --- the older release ---
 
@@ -258,7 +191,7 @@ class Analyst:
         for part in self.shell.scan(text):
             if part.fault:
                 return Analysis(fault=part.fault)
-            found = [self._segment(command, is_direct=False) for command in part.commands]
+            found = [self._segment(command, _by_wrappers) for command in part.commands]
             is_open = False
             for number, segment in enumerate(found):
                 joint = part.joints[number] if number < len(part.joints) else None
@@ -288,33 +221,59 @@ class Analyst:
         program = segment.program
         if managed.is_managed:
             argv = managed.argv
-            program = resolve(argv[0], files=self.files, where=self.where, tables=self.tables)
+            program = self._resolve(argv[0])
         if not self.tables.reads_grammar:
             return self._match(program, argv)
-        is_given = is_shell(argv, self.tables) and len(argv) > 1
-        entry = self._match(program, argv, needs_arguments=is_given)
-        script = script_of(argv, self.tables) if entry is None and inline_of(argv, self.tables) is None else None
-        return entry if script is None else self._script_entry(script, argv)
+        call = shell_call(argv, self.tables)
+        line = call if call is not None and call.is_bindable else None
+        entry = None if line is not None and line.carries_words else self._match(program, argv)
+        if entry is not None and self._needs_more(entry, program, argv, has_line=line is not None):
+            entry = None
+        if entry is not None:
+            return entry
+        return self._script_entry(argv) if line is None else self._words_entry(argv, line)
 
-    def _script_entry(self, script: tuple[str, ...], argv: tuple[str, ...]) -> AllowEntry | None:
-        """Match a script that a shell is given; a pattern of arguments must fit the script's and the shell's."""
-        path = script[0] if "/" in script[0] else f"./{script[0]}"
-        program = resolve(path, files=self.files, where=self.where, tables=self.tables)
-        entry = self._match(program, script)
-        return entry if entry is None or entry.arg_pattern is None else self._match_both(entry, program, argv)
+    def _needs_more(self, entry: AllowEntry, program: Program, argv: tuple[str, ...], *, has_line: bool) -> bool:
+        """Say whether an entry names a shell and not what it is given; one for a multiplexer is enough there."""
+        if trim(entry.pattern) == ANY or trim(entry.arg_pattern or "") or entry.argv is not None:
+            return False
+        target = self._resolve(argv[0])
+        if (target.called, target.path) != (program.called, program.path):
+            return False
+        is_called = any(tool_name(word) in self.tables.shells.every for word in (target.name, target.called))
+        return has_line or (is_called and len(argv) > 1)
 
-    def _match_both(self, entry: AllowEntry, program: Program, argv: tuple[str, ...]) -> AllowEntry | None:
-        home, tables = self.where.home, self.tables
-        return matching_entry((entry,), program, argv, home=home, tables=tables)
+    def _script_entry(self, argv: tuple[str, ...]) -> AllowEntry | None:
+        """Match a script that a shell is given."""
+        script = script_of(argv, self.tables)
+        if script is None:
+            return None
+        path = script[0] if script[0].startswith(("/", "~")) else f"./{script[0]}"
+        program = self._resolve(path)
+        return self._match(program, (program.candidate, *script[1:]))
 
-    def _match(self, program: Program, argv: tuple[str, ...], *, needs_arguments: bool = False) -> AllowEntry | None:
+    def _words_entry(self, argv: tuple[str, ...], line: Inline) -> AllowEntry | None:
+        """Match the words that a line such as `$0 "$@"` starts."""
+        direct = classified(argv, self.tables)
+        words = () if direct is None or len(argv) < LEAST_CARRIED else carried_words(direct, line, self.tables)
+        if not words:
+            return None
+        program = self._resolve(words[0])
+        if not program.candidate:
+            return None
+        named = replace(program, called=program.candidate)
+        entry = self._match(named, (program.candidate, *words[1:]))
+        is_enough = line.carries_all_words or entry is None or entry.arg_pattern is None
+        return entry if is_enough else None
+
+    def _match(self, program: Program, argv: tuple[str, ...]) -> AllowEntry | None:
         return matching_entry(
             self.lists.entries,
             program,
             argv,
             home=self.where.home,
+            cwd=self.where.cwd,
             tables=self.tables,
-            needs_arguments=needs_arguments,
         )
 
     def _otherwise(self, segment: Segment) -> Satisfied | None:
@@ -337,6 +296,7 @@ class Analyst:
         path = program.real_path if tables.matches_real_path else program.path
         return (
             profile is not None
+            and is_ever_safe(name, tables)
             and is_trusted(path, tables.trusted_safe_bin_dirs if folders is None else folders)
             and arguments_are_safe(segment.unwrapped.argv[1:], profile, tables)
         )
@@ -346,8 +306,30 @@ class Analyst:
         return bool(path) and program.is_called_by_name and (fold(program.name), path) in self.lists.skills
 
 
-def _contains(command: Command, place: tuple[int, int] | None) -> bool:
-    return place is None or (command.start <= place[0] and place[1] <= command.end)
+def _by_wrappers(unwrapped: Unwrapped) -> Trust:
+    return "prompt-only" if unwrapped.blocked_by else "executable"
+
+
+def _trust(step: Step, unwrapped: Unwrapped, *, is_direct: bool) -> Trust:
+    if unwrapped.blocked_by or step.command.has_prelude:
+        return "prompt-only"
+    if is_direct and step.call is not None and step.call.is_bindable:
+        return "exact-command"
+    return "prompt-only" if step.asks_anywhere else "executable"
+
+
+def _is_within_a_shell(explained: Explanation) -> bool:
+    """Say whether a line is one call of a shell, and all that nobody can tell is in the line that it is given.
+
+    Such a call is understood as far as it goes: exactly it can be approved.
+    """
+    if len(explained.outer) != 1:
+        return False
+    step = explained.outer[0]
+    first = next(explained.faults(), None)
+    return step.starts_shell and (
+        first is None or (step.command.start <= first.start and first.end <= step.command.end)
+    )
 
 
 def _by_name(word: str) -> bool:

@@ -27,7 +27,7 @@ class AllowEntry:
         pattern: glob over the path of the program, or a bare name.
         arg_pattern: regular expression searched in the arguments joined by blanks; None for any arguments.
         argv: exactly these words, when a grant was for one command only.
-        source: who added it; `allow-always` entries count only with arguments.
+        source: who added it; of `allow-always`, only what is bound to a folder or a line counts.
     """
 
     pattern: str

@@ -1,5 +1,6 @@
 """The verdict on a command: run it, ask a person, or refuse it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -7,10 +8,11 @@ from apps.firewall.engine.exec_policy.allowlist import AllowEntry, FileSystem
 from apps.firewall.engine.exec_policy.analysis import Analysis, Analyst, Lists
 from apps.firewall.engine.exec_policy.line import CommandLine, Evidence
 from apps.firewall.engine.exec_policy.modes import requires_approval
-from apps.firewall.engine.exec_policy.parts import Part, parts_of
+from apps.firewall.engine.exec_policy.parts import Part, parts_of, telling_variable
+from apps.firewall.engine.exec_policy.remembered import line_entry
 from apps.firewall.engine.exec_policy.risks import risk_hints
 from apps.firewall.engine.exec_policy.rules import ExecRules
-from apps.firewall.engine.exec_policy.standing import granting, program_of, shows
+from apps.firewall.engine.exec_policy.standing import granting, needs_shell, program_of, shows
 from apps.firewall.engine.exec_policy.strict import inline_code_in
 from apps.firewall.engine.exec_policy.tables import Tables, exec_tables
 from apps.firewall.engine.exec_policy.where import Where
@@ -34,6 +36,7 @@ class ExecVerdict:
         argv, executable: what would run; with shell syntax `bash -c` and the line, exactly.
         may_be_remembered: an "always" for it can be stated as a pattern that says what it allows.
         parts: every command of the line, for the person who is asked.
+        is_stricter: OpenClaw's lists admit the line; `reason` says why it waits here.
         bound: words that may name files besides those of `argv`; an approval is bound to their content, too.
     """
 
@@ -49,14 +52,20 @@ class ExecVerdict:
     may_be_remembered: bool = False
     parts: tuple[Part, ...] = ()
     bound: tuple[str, ...] = ()
+    is_stricter: bool = False
 
 
-def judge(line: CommandLine, rules: ExecRules, *, files: FileSystem, where: Where) -> ExecVerdict:
+def judge(
+    line: CommandLine, rules: ExecRules, *, files: FileSystem, where: Where, variables: Iterable[str] = ()
+) -> ExecVerdict:
     """Judge one command of one agent.
 
     A list speaks for a line when it admits every command of it, as OpenClaw's does, and when nothing in the line makes
     a command more than the words that were read; otherwise the line waits for a person, or is refused where nobody is
     asked.
+
+    Args:
+        variables: names that the call sets for the command.
     """
     refused = _refused_at_once(line, rules)
     if refused is not None:
@@ -66,16 +75,21 @@ def judge(line: CommandLine, rules: ExecRules, *, files: FileSystem, where: Wher
         return _deny("program_not_found", f"no program `{program.called}` was found")
     evidence = shows(line, program)
     tables = exec_tables(rules.dialect)
-    analysis = _analyse(line, rules, tables, files, where)
-    parts = parts_of(line, analysis, tables)
+    analyst = _analyst(line, rules, tables, files, where)
+    analysis = Analysis(fault="nobody took it apart") if analyst is None else analyst.analyse(line.text)
+    parts = parts_of(line, analysis, analyst, variables=variables)
     is_admitted = analysis.is_satisfied and all(part.why is None for part in parts)
     entries = [segment.entry for segment in analysis.segments if segment.entry] if is_admitted else []
-    grant = None if evidence else granting(rules.grants, program, line.argv, home=where.home)
+    answer = None if is_admitted or telling_variable(variables) else line_entry(rules.allowlist, line.text, tables)
+    grant = None if evidence else granting(rules.grants, program, line.argv, where=where)
     is_granted = grant is not None and not is_admitted
     why = tuple(part.why for part in parts if part.why)
     if analysis.fault:
         why = (*evidence, Evidence("not_understood", analysis.fault))
-    outcome, reason, message = _weigh(rules, why, parts if is_admitted else (), grant)
+    outcome, reason, message = _weigh(rules, why, parts if is_admitted else (), grant, answer)
+    is_stricter = analysis.is_satisfied and not is_admitted and outcome != "run" and rules.ask != "always"
+    if is_stricter:
+        message = f"stricter than OpenClaw: {message}"
     if outcome == "run" and rules.strict_inline_eval and rules.elevated != "full":
         code = inline_code_in(line, evidence)
         if code is not None:
@@ -87,19 +101,20 @@ def judge(line: CommandLine, rules: ExecRules, *, files: FileSystem, where: Wher
         message=message,
         evidence=evidence,
         risks=risk_hints(line, workspace=where.workspace),
-        matched=grant if is_granted else next(iter(entries), None),
+        matched=grant if is_granted else next(iter(entries), answer),
         is_granted=is_granted,
-        argv=("bash", "-c", line.text) if line.syntax else line.argv,
+        argv=("bash", "-c", line.text) if needs_shell(line, files=files, where=where) else line.argv,
         executable=program.real_path,
         may_be_remembered=not evidence and rules.ask != "always",
         parts=tuple(_granted(part, grant) for part in parts) if grant is not None and is_granted else parts,
         bound=_bound(line, analysis),
+        is_stricter=is_stricter,
     )
 
 
-def _analyse(line: CommandLine, rules: ExecRules, tables: Tables, files: FileSystem, where: Where) -> Analysis:
+def _analyst(line: CommandLine, rules: ExecRules, tables: Tables, files: FileSystem, where: Where) -> Analyst | None:
     if line.shell is None:
-        return Analysis(fault="nobody took it apart")
+        return None
     lists = Lists(
         entries=rules.allowlist,
         safe_bins=rules.safe_bins,
@@ -107,7 +122,7 @@ def _analyse(line: CommandLine, rules: ExecRules, tables: Tables, files: FileSys
         trusted_folders=rules.safe_bin_folders,
         skills=rules.skills if rules.auto_allow_skills else frozenset(),
     )
-    return Analyst(shell=line.shell, files=files, where=where, tables=tables, lists=lists).analyse(line.text)
+    return Analyst(shell=line.shell, files=files, where=where, tables=tables, lists=lists)
 
 
 def _bound(line: CommandLine, analysis: Analysis) -> tuple[str, ...]:
@@ -144,14 +159,29 @@ ASKED: Final = {
     "inline_code": ("inline_code", "it carries code in its arguments (`{}`)"),
     "program_not_found": (MISS, "no program `{}` was found"),
     "assignment": ("shell_syntax", "it sets variables (`{}`)"),
+    "runs_by_nature": ("runs_by_nature", "a list does not admit by name a program that runs what it is given (`{}`)"),
+    "not_known_safe": (
+        "not_known_safe",
+        "nothing says that it neither runs a program, nor writes a file, nor loads code (`{}`)",
+    ),
+    "program_not_described": (
+        "program_not_described",
+        "nobody has described what this program of the system may be given (`{}`)",
+    ),
+    "bad_pattern": ("bad_pattern", "the pattern of arguments of an entry cannot be used (`{}`)"),
+    "variables": ("variables", "the call sets a variable that may name a program (`{}`)"),
     "not_understood": ("shell_syntax", "nobody can tell what it does ({})"),
 }
 
 
 def _weigh(
-    rules: ExecRules, why: tuple[Evidence, ...], admitted: tuple[Part, ...], grant: AllowEntry | None
+    rules: ExecRules,
+    why: tuple[Evidence, ...],
+    admitted: tuple[Part, ...],
+    grant: AllowEntry | None,
+    answer: AllowEntry | None,
 ) -> tuple[Literal["run", "ask", "deny"], str, str]:
-    is_granted = grant is not None
+    is_granted = grant is not None or answer is not None
     if requires_approval(rules.ask, rules.security, is_satisfied=bool(admitted), is_durably_allowed=is_granted):
         if rules.ask == "always":
             return "ask", "ask_always", f"every command of this agent waits for a person ({rules.ask_from})"
@@ -160,8 +190,10 @@ def _weigh(
         return "run", "security_full", f"commands run unasked for this agent ({rules.security_from})"
     if admitted:
         return "run", "allowlist", _admission(admitted)
-    if is_granted:
+    if grant is not None:
         return "run", "grant", "a standing approval covers it"
+    if answer is not None:
+        return "run", "allowlist", f"an answer that OpenClaw remembered is for exactly this line (`{answer.pattern}`)"
     _, message = _why(why)
     return "deny", MISS, f"{message}, and nobody is asked for this agent ({rules.ask_from})"
 

@@ -11,6 +11,7 @@ from apps.firewall.engine.exec_policy.shells import inline_of
 from apps.firewall.engine.exec_policy.tables import Tables
 from apps.firewall.engine.exec_policy.tables.shape import NOTHING, Options, PackageManager
 from apps.firewall.engine.exec_policy.wrappers import skip_options, tool_name, unwrap
+from apps.firewall.engine.names import fold, trim
 
 _SCRIPT_ENDING: Final = re.compile(r"\.[cm]?js\Z", re.IGNORECASE)
 
@@ -50,16 +51,16 @@ def _behind(argv: tuple[str, ...], manager: PackageManager) -> tuple[tuple[str, 
         return None if found and _ends_options(argv, found[0]) else found
     at = skip_options(argv, manager.before)
     if at is None or argv[at - 1 : at] == ("--",):
-        named = {word.lower() for word in argv[1:]}
+        named = {fold(word) for word in argv[1:]}
         runs = manager.known is not None or named & manager.subcommands
         return None if runs else (argv, False)
     if at >= len(argv):
         return argv, False
-    subcommand = argv[at].lower()
+    subcommand = fold(argv[at])
     if subcommand not in manager.subcommands:
         is_other = manager.known is not None and subcommand not in manager.known
         return None if is_other else (argv, False)
-    if argv[at] != subcommand or _uses(argv[1:at], manager.blocking):
+    if trim(argv[at]) != subcommand or _uses(argv[1:at], manager.blocking):
         return None
     found = _after_subcommand(argv[at:], manager.after.get(subcommand), manager.blocking)
     if found and manager.known is None and argv[at + 1] != "--" and _ends_options(argv, found[0]):

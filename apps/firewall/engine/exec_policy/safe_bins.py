@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from apps.firewall.engine.exec_policy.tables import Tables
 from apps.firewall.engine.exec_policy.tables.shape import SafeBin
+from apps.firewall.engine.exec_policy.wrappers import tool_name
 from apps.firewall.engine.names import fold
 
 _GLOB: Final = re.compile(r"[*?\[\]]")
@@ -52,6 +53,11 @@ def safe_bin_names(names: Iterable[str] | None, tables: Tables) -> frozenset[str
     """Read a list of safe bins; None is the release's own list. Some names are never taken."""
     listed = tables.default_safe_bins if names is None else names
     return frozenset(fold(name) for name in listed if fold(name)) - tables.never_safe_bins
+
+
+def is_ever_safe(name: str, tables: Tables) -> bool:
+    """Say whether arguments can make a program safe; one that runs what they hold never is."""
+    return tool_name(name) not in tables.never_safe_bins
 
 
 def is_trusted(path: str, folders: Iterable[str]) -> bool:

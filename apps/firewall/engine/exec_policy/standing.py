@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from apps.firewall.engine.exec_policy.allowlist import AllowEntry, FileSystem, Program, find_program, matching_entry
-from apps.firewall.engine.exec_policy.line import CommandLine, Evidence
+from apps.firewall.engine.exec_policy.line import CommandLine, Evidence, names
 from apps.firewall.engine.exec_policy.programs import indirections, plain_name
 from apps.firewall.engine.exec_policy.tables import exec_tables
 from apps.firewall.engine.exec_policy.where import Where
@@ -19,9 +19,29 @@ RELEASE: Final = "2026.9"
 """The one whose lists know real paths and arguments."""
 
 
+BUILTINS: Final = names(
+    ": . [ alias bg bind break builtin caller cd command compgen complete compopt continue declare dirs disown echo "
+    "enable eval exec exit export false fc fg getopts hash help history jobs kill let local logout mapfile popd printf "
+    "pushd pwd read readarray readonly return set shift shopt source suspend test times trap true type typeset ulimit "
+    "umask unalias unset wait"
+)
+"""What bash knows without a file. Found as a program, it is that program."""
+
+
+def needs_shell(line: CommandLine, *, files: FileSystem, where: Where) -> bool:
+    """Say whether bash runs a line: one with syntax, and a command that no file stands for."""
+    if line.syntax or not line.argv:
+        return bool(line.syntax)
+    called = line.argv[0]
+    return (
+        called in BUILTINS
+        and not find_program(called, files=files, cwd=where.cwd, search_path=where.search_path).is_found
+    )
+
+
 def program_of(line: CommandLine, *, files: FileSystem, where: Where) -> Program:
     """Find the file that a line would run; bash for what needs a shell."""
-    if not line.syntax:
+    if not needs_shell(line, files=files, where=where):
         return find_program(line.argv[0], files=files, cwd=where.cwd, search_path=where.search_path)
     for path in SHELLS:
         if files.is_program(path):
@@ -40,10 +60,13 @@ def _names(program: Program) -> frozenset[str]:
     return frozenset({plain_name(program.called)} | (behind - MULTIPLEXERS))
 
 
-def granting(grants: Iterable[AllowEntry], program: Program, argv: tuple[str, ...], *, home: str) -> AllowEntry | None:
+def granting(
+    grants: Iterable[AllowEntry], program: Program, argv: tuple[str, ...], *, where: Where
+) -> AllowEntry | None:
     """Find the standing answer that covers one plain command."""
     candidate = replace(program, candidate=program.real_path)
-    return matching_entry(grants, candidate, argv, home=home, tables=exec_tables(RELEASE))
+    tables = exec_tables(RELEASE)
+    return matching_entry(grants, candidate, argv, home=where.home, cwd=where.cwd, tables=tables, is_ours=True)
 
 
 def covering(grants: Iterable[AllowEntry], line: CommandLine, *, files: FileSystem, where: Where) -> AllowEntry | None:
@@ -53,4 +76,4 @@ def covering(grants: Iterable[AllowEntry], line: CommandLine, *, files: FileSyst
     program = program_of(line, files=files, where=where)
     if not program.is_found or shows(line, program):
         return None
-    return granting(grants, program, line.argv, home=where.home)
+    return granting(grants, program, line.argv, where=where)

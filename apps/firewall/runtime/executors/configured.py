@@ -1,6 +1,7 @@
 """Runs the firewall's own tools that sources configure."""
 
 import sys
+from collections.abc import Callable, Sequence
 
 from apps.firewall.engine.source import ToolEntry
 from apps.firewall.runtime.call import Action
@@ -14,7 +15,7 @@ from apps.firewall.tools.connector import Resolve, system_resolve
 from apps.firewall.tools.executors import ConfiguredExecutor, ToolExecutor
 from apps.firewall.tools.running import Command, Place, ToolOutcome, failed
 from apps.firewall.tools.sandboxing import Allowance, Sandbox, Terms
-from apps.firewall.tools.work import Work
+from apps.firewall.tools.work import DatabasePlace, Work
 
 
 class ConfiguredRunner:
@@ -22,7 +23,7 @@ class ConfiguredRunner:
 
     Args:
         resolve: what tells the addresses of a name.
-        query_program: path of the program that asks databases.
+        query_program: path of the program that asks databases; `database_places` reads their addresses.
         browsers: how many may be open at once; None for as many as are asked for.
     """
 
@@ -36,6 +37,7 @@ class ConfiguredRunner:
         python: str = sys.executable,
         resolve: Resolve = system_resolve,
         query_program: str = "",
+        database_places: Callable[[str], Sequence[DatabasePlace]] | None = None,
         browsers: BrowserSlots | None = None,
     ) -> None:
         self._connections = connections
@@ -43,6 +45,7 @@ class ConfiguredRunner:
         self._python = python
         self._resolve = resolve
         self._query_program = query_program
+        self._database_places = database_places
         self._browsers = browsers
 
     def runs(self, tool: ToolEntry, executor: ToolExecutor) -> bool:  # noqa: ARG002
@@ -72,6 +75,7 @@ class ConfiguredRunner:
                 command=_command(action),
                 resolve=self._resolve,
                 query_program=self._query_program,
+                database_places=self._database_places,
                 environment=action.environment,
                 browsers=self._browsers,
             )

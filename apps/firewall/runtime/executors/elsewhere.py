@@ -1,9 +1,10 @@
 """Fills the port `Executor` for calls that another machine runs: it is told to, and what it reports is the outcome."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from apps.firewall.engine.exec_policy.reads import Bound, Reads
 from apps.firewall.engine.source import ToolEntry
 from apps.firewall.runtime.call import Action, Call, JsonObject
 from apps.firewall.runtime.executors.sendable import sendable
@@ -50,6 +51,9 @@ class Elsewhere:
     def check(self, tool: ToolEntry) -> None:
         """Have no sandbox to check: what holds the tool is the other machine's matter."""
 
+    async def check_space(self, call: Call, tool: ToolEntry) -> None:
+        """Let everything through: what it writes lies on the other machine."""
+
     def workspace(self, call: Call) -> str:  # noqa: ARG002
         return ""
 
@@ -59,6 +63,15 @@ class Elsewhere:
 
     def identities(self, executable: str, argv: Sequence[str], cwd: str) -> dict[str, str]:  # noqa: ARG002
         return {}
+
+    def bound(
+        self,
+        action: Action,  # noqa: ARG002
+        words: Sequence[str],  # noqa: ARG002
+        reads: Reads,  # noqa: ARG002
+        recorded: Mapping[str, str] | None = None,  # noqa: ARG002
+    ) -> Bound:
+        return Bound({})
 
     async def command_kept(self, call: Call, session_id: str) -> KeptCommand | None:  # noqa: ARG002
         return None

@@ -10,7 +10,7 @@ from apps.firewall.runtime.executors.hiding import without_secrets
 from apps.firewall.tools.connections import Connections, fill_secrets, secret_texts
 from apps.firewall.tools.definition import Definition, JsonObject
 from apps.firewall.tools.definition_json import DefinitionInvalidError
-from apps.firewall.tools.executors import PythonExecutor, ToolExecutor
+from apps.firewall.tools.executors import PythonExecutor, ToolExecutor, read_executor
 from apps.firewall.tools.progress import reported_without
 from apps.firewall.tools.python_tools import PythonTools
 from apps.firewall.tools.running import ToolOutcome, failed
@@ -44,8 +44,12 @@ class PythonRunner:
 
         Raises:
             SandboxRefusedError: it cannot.
+            CodeChangedError: its code is not the one that was accepted.
         """
         self._python.terms(definition_of(tool).sandbox)
+        executor = read_executor(tool.executor or {})
+        if isinstance(executor, PythonExecutor):
+            self._python.check_code(executor)
 
     async def run(self, action: Action, tool: ToolEntry, executor: ToolExecutor, workspace: str) -> ToolOutcome:
         assert isinstance(executor, PythonExecutor)  # noqa: S101 - the dispatch goes by kind

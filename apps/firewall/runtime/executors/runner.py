@@ -36,4 +36,5 @@ class ConfiningRunner(Protocol):
 
         Raises:
             SandboxRefusedError: it cannot.
+            CodeChangedError: its code is not the one that was accepted.
         """

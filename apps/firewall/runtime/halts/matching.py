@@ -7,7 +7,8 @@ from typing import Final, Literal, TypeAlias
 from apps.firewall.engine.context import CallContext
 from apps.firewall.engine.conversation_key import group_of_key
 from apps.firewall.engine.dialect import dialect_named
-from apps.firewall.engine.names import fold, normalize_name
+from apps.firewall.engine.names import normalize_name
+from apps.firewall.engine.senders import normalize_channel
 
 Scope: TypeAlias = Literal["environment", "agent", "channel", "tool"]
 State: TypeAlias = Literal["stopped", "asking"]
@@ -21,6 +22,7 @@ class Halt:
 
     Args:
         scope: what `name` is the name of; an environment is stopped whole, so it needs none.
+        name: in the form in which calls carry it (`engine.subjects`).
         state: `stopped`, nothing runs; `asking`, the first step back: every call waits for a person.
         reason: of whoever placed it, for agents and people.
     """
@@ -48,7 +50,7 @@ def aim_of(context: CallContext, *, agent: str, tool: str, release: str) -> Aim:
     """Say what a call is, as stops see it. The channel that its caller names counts, and that of the session's key."""
     dialect = dialect_named(release)
     channels = {context.channel or "", group_of_key(dialect, context.session_key).channel or ""}
-    known = frozenset(map(fold, channels)) - {""}
+    known = frozenset(normalize_channel(dialect, each) for each in channels) - {""}
     return Aim(agent=agent, tool=normalize_name(dialect, tool), channels=known)
 
 
@@ -66,7 +68,7 @@ def _meets(halt: Halt, aim: Aim) -> bool:
     if halt.scope == "agent":
         return halt.name == aim.agent
     if halt.scope == "tool":
-        return fold(halt.name) == aim.tool
+        return halt.name == aim.tool
     if halt.scope == "channel":
         return not aim.channels or halt.name in aim.channels
     return True

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from apps.firewall.engine.dialect import Dialect
-from apps.firewall.engine.names import compile_names, normalize_name
+from apps.firewall.engine.names import normalize_name
+from apps.firewall.engine.subjects import subject_names
 from apps.firewall.runtime.call import Call
 from apps.firewall.tools.definition import Definition
 from apps.firewall.tools.model_calls import json_text
@@ -61,7 +62,7 @@ def shares_of(call: Call, definition: Definition, rules: Iterable[RateRule], dia
 
 
 def _holds(rule: RateRule, call: Call, definition: Definition, dialect: Dialect) -> bool:
-    tools, agents = compile_names(dialect, rule.tools), compile_names(dialect, rule.agents)
+    tools, agents = subject_names(dialect, "tool", rule.tools), subject_names(dialect, "agent", rule.agents)
     return tools.matches(normalize_name(dialect, definition.name)) and agents.matches(call.agent)
 
 

@@ -105,20 +105,21 @@ def leave(state: SessionState, call: SessionCall, outcome: LoopOutcome) -> Sessi
 
 
 def turn_away(
-    state: SessionState, call: SessionCall, refusal: str, *, is_counted: bool
+    state: SessionState, call: SessionCall, refusal: str, *, is_counted: bool, is_denial: bool = True
 ) -> tuple[SessionState, Entrance]:
     """Remember that a call was refused outside the session; hammering at a closed door is a loop, too.
 
     Args:
         refusal: what the caller was told.
         is_counted: the call entered the session before it was refused.
+        is_denial: something denied it; it does not only repeat a call that waits.
     Returns:
         The session, and what else the call is told: a stop takes the place of the refusal.
     Raises:
         NotComparableError: the call's params are no JSON.
     """
     entrance = Entrance()
-    state = replace(state, denied=state.denied + 1)
+    state = replace(state, denied=state.denied + is_denial)
     if not is_counted:
         state, entrance = _look_for_loop(replace(state, calls=state.calls + 1), call)
     if entrance.stop is None:

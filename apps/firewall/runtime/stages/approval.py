@@ -1,15 +1,18 @@
 """What exactly would run, and whether a person is asked first."""
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any, Final
 
 from apps.firewall.engine.dialect import dialect_named
 from apps.firewall.engine.exec_policy import judge
+from apps.firewall.engine.exec_policy.reads import Unbound, reads_of
 from apps.firewall.engine.exec_policy.unanswered import runs_unanswered
 from apps.firewall.engine.source import ToolEntry
 from apps.firewall.identifiers import show_id
 from apps.firewall.runtime.call import Action, Judgement
+from apps.firewall.runtime.completion import complete_first
 from apps.firewall.runtime.hooks import ApprovalWish
 from apps.firewall.runtime.ports import ApprovalRequest
 from apps.firewall.runtime.stages import command_input, halt
@@ -20,7 +23,7 @@ from apps.firewall.runtime.stages.command_lists import check_command_lists, take
 from apps.firewall.runtime.stages.command_rules import command_rules
 from apps.firewall.runtime.stages.host_env import asked_variables, command_environment
 from apps.firewall.runtime.stages.place import place_of_command
-from apps.firewall.runtime.stages.run import Run
+from apps.firewall.runtime.stages.run import JOINED, Run
 from apps.firewall.shell import read_line
 
 ASKERS: Final = {each.ASKER: each.LAYER for each in (command_input, halt)}
@@ -39,7 +42,8 @@ async def approval_stage(run: Run) -> None:
     else:
         run.action = _action(run)
     if run.approved is not None:
-        await _check_drift(run, run.approved)
+        await _check_caller(run)
+        await check_drift(run, run.approved)
         _check_asked(run)
     elif run.verdict is not None and run.verdict.outcome == "ask":
         await _ask(
@@ -57,7 +61,10 @@ async def _judge_command(run: Run, tool: ToolEntry) -> None:
     # Who said "always" to a command saw no variables, which may make another command of it.
     grants = [] if variables else await run.ports.approvals.grants(call, tool.name)
     rules = command_rules(run, tool, [grant.entry for grant in grants])
-    verdict = judge(read_line(call.params["command"]), rules, files=executor.files, where=where)
+    env = command_environment(dialect_named(run.snapshot.dialect), call.params, where.workspace)
+    passed = [name for name in variables if name in env]
+    line = read_line(call.params["command"])
+    verdict = judge(line, rules, files=executor.files, where=where, variables=passed)
     if verdict.outcome == "deny":
         raise run.refuse(verdict.reason, verdict.message, layer="exec_policy", rule=rules.security_from)
     check_command_lists(run, tool, verdict)
@@ -66,7 +73,8 @@ async def _judge_command(run: Run, tool: ToolEntry) -> None:
     # In a thread: reading whole files must not hold up other calls.
     words = (*verdict.argv, *verdict.bound)
     files = await asyncio.to_thread(executor.identities, verdict.executable, words, where.cwd)
-    env = command_environment(dialect_named(run.snapshot.dialect), call.params, where.workspace)
+    run.reads = reads_of(line, cwd=where.cwd, home=where.workspace)
+    run.named = (*verdict.bound, *(value for value in variables.values() if isinstance(value, str)))
     timing = command_timing(run)
     run.action = _action(
         run, argv=list(verdict.argv), executable=verdict.executable, cwd=where.cwd, files=files, env=env, timing=timing
@@ -107,8 +115,16 @@ def _action(run: Run, **command: Any) -> Action:
     )
 
 
-async def _check_drift(run: Run, approved: Action) -> None:
+async def _check_caller(run: Run) -> None:
+    """Refuse a call that waited, when whoever made it may not make it any more."""
+    ended = await run.ports.people.ended(run.call)
+    if ended:
+        raise run.refuse("caller_ended", f"it waited, and meanwhile {ended}", layer="approval")
+
+
+async def check_drift(run: Run, approved: Action) -> None:
     """Compare what was allowed with what would run now; whatever differs is named, and it does not run."""
+    await _bind_files(run, approved.files)
     now = _bound(run) if approved.policy else run.action
     assert now is not None  # noqa: S101 - the caller made it
     changed = changed_parts(approved, now)
@@ -121,6 +137,24 @@ async def _check_drift(run: Run, approved: Action) -> None:
         {"path": part, "code": "changed", "message": "it is not as it was when a person was asked"} for part in changed
     ]
     raise run.refuse("action_changed", message, details, layer="approval")
+
+
+async def _bind_files(run: Run, recorded: Mapping[str, str] | None = None) -> tuple[Unbound, ...]:
+    """Bind a command that a person is asked about to all that it reads, and tell to what it is not bound.
+
+    Args:
+        recorded: what was found when a person was asked; None when that is now.
+    """
+    if run.call.host is not None:
+        return (Unbound("other_machine"),) if run.verdict is not None else ()
+    if run.reads is None or run.action is None:
+        return (Unbound("tool_reads", run.tool_name),)
+    if recorded is not None and run.approval_id is None:  # from the queue: nobody was asked
+        return ()
+    # In a thread: reading whole files must not hold up other calls.
+    bound = await asyncio.to_thread(run.ports.executor.bound, run.action, run.named, run.reads, recorded)
+    run.action = replace(run.action, files=bound.files)
+    return (*run.reads.unbound, *bound.unbound)
 
 
 def _bound(run: Run) -> Action:
@@ -151,6 +185,7 @@ async def _ask_for_plugin(run: Run, wish: ApprovalWish) -> None:
 async def _ask(run: Run, judgement: Judgement) -> None:
     assert run.action is not None and run.snapshot is not None and run.tool is not None  # noqa: S101
     run.judgement = judgement
+    unbound = await _bind_files(run)
     request = ApprovalRequest(
         call=run.call,
         action=_bound(run),
@@ -160,7 +195,12 @@ async def _ask(run: Run, judgement: Judgement) -> None:
         wish=run.wish,
         fallback_rule="" if run.wish is not None else run.fallback_rule,
         sensitive=run.sensitive,
+        unbound=unbound,
     )
+    await complete_first(_put_to_person(run, request))
+
+
+async def _put_to_person(run: Run, request: ApprovalRequest) -> None:
     if run.call.deferral is not None:
         await run.ports.queue.wait(run.call, run.tool_name)
     asked = await run.ports.approvals.ask(request)
@@ -169,5 +209,5 @@ async def _ask(run: Run, judgement: Judgement) -> None:
         return
     run.joined = asked.call_id
     message = "it repeats a call that waits for a person: that one is answered, and runs once"
-    details = [{"path": "call", "code": "call_joined", "message": show_id("call", asked.call_id)}]
-    raise run.refuse("call_joined", message, details, layer="approval")
+    details = [{"path": "call", "code": JOINED, "message": show_id("call", asked.call_id)}]
+    raise run.refuse(JOINED, message, details, layer="approval")

@@ -1,10 +1,11 @@
 """One call on its way: what the stages found so far."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from apps.firewall.engine.exec_policy import ExecVerdict
+from apps.firewall.engine.exec_policy.reads import Reads
 from apps.firewall.engine.recorded import record_context
 from apps.firewall.engine.snapshot import Snapshot
 from apps.firewall.engine.source import ToolEntry
@@ -19,6 +20,9 @@ from apps.firewall.runtime.sessions import InSession
 from apps.firewall.tools.parameters import sensitive_of
 from apps.firewall.tools.running import ToolOutcome
 from apps.firewall.tools.sensitive import sent_places
+
+JOINED: Final = "call_joined"
+"""The code of a call that only repeats one which waits for a person: nobody denied it."""
 
 
 @dataclass(slots=True)
@@ -50,6 +54,8 @@ class Run:
     hook_changes: list[dict[str, Any]] = field(default_factory=list)
     filtered: list[dict[str, Any]] = field(default_factory=list)
     is_rewritten: bool = False
+    reads: Reads | None = None
+    named: tuple[str, ...] = ()
     session: InSession | None = None
 
     @property
@@ -65,6 +71,11 @@ class Run:
         except FirewallError:  # nobody can tell which they are
             places = (*known.sensitive, *self.call.params)
         return sent_places(places, self.call.params)
+
+    @property
+    def is_handed_over(self) -> bool:
+        """Say whether the call waits, for a person or in the queue, and ends elsewhere than on this way."""
+        return self.asked is not None or self.is_queued
 
     @property
     def tool_name(self) -> str:

@@ -1,4 +1,4 @@
-"""Whether a tool can have the sandbox that it needs, and what its scripts look like before they run."""
+"""Whether a tool can have the sandbox and the space that it needs, and what its scripts look like before they run."""
 
 import asyncio
 
@@ -6,7 +6,9 @@ from apps.firewall.engine.dialect import dialect_named
 from apps.firewall.engine.source import ToolEntry
 from apps.firewall.runtime.stages.command_lists import takes_command
 from apps.firewall.runtime.stages.run import Run
+from apps.firewall.sandbox.space import SpaceRefusedError
 from apps.firewall.shell.bleed import FolderScripts, Preflight, Unread, preflight
+from apps.firewall.tools.authoring.errors import CodeChangedError
 from apps.firewall.tools.sandboxing import SandboxRefusedError
 
 LAYER = "sandbox"
@@ -22,6 +24,7 @@ async def sandbox_stage(run: Run) -> None:
     if not run.ports.executor.runs(run.tool):
         return  # the next stage says so
     check_sandbox(run, run.tool)
+    await check_space(run, run.tool)
     if takes_command(run.tool):
         await check_scripts(run, run.ports.executor.workdir(run.call, run.call.params))
 
@@ -30,7 +33,16 @@ def check_sandbox(run: Run, tool: ToolEntry) -> None:
     """Refuse a tool whose needs this machine or an admin does not meet."""
     try:
         run.ports.executor.check(tool)
-    except SandboxRefusedError as exc:
+    except (SandboxRefusedError, CodeChangedError) as exc:
+        layer = LAYER if isinstance(exc, SandboxRefusedError) else "code"
+        raise run.refuse(exc.code, f"the tool `{tool.name}` does not run: {exc.message}", layer=layer) from exc
+
+
+async def check_space(run: Run, tool: ToolEntry) -> None:
+    """Refuse what may write where there is no room for it."""
+    try:
+        await run.ports.executor.check_space(run.call, tool)
+    except SpaceRefusedError as exc:
         raise run.refuse(exc.code, f"the tool `{tool.name}` does not run: {exc.message}", layer=LAYER) from exc
 
 

@@ -22,7 +22,7 @@ from apps.firewall.runtime.sessions import (
     place_of,
     turn_away,
 )
-from apps.firewall.runtime.stages.run import Run
+from apps.firewall.runtime.stages.run import JOINED, Run
 
 T = TypeVar("T")
 LOOP_BLOCK = "loopDetection"
@@ -90,7 +90,8 @@ async def _turned_away(run: Run, refusal: RefusedError) -> Entrance:
     if within is None or within.is_stopped:
         return Entrance()
     said = f"unknown tool: {run.tool_name}" if refusal.code == NOT_FOUND else f"{refusal.code}: {refusal.message}"
-    change = partial(turn_away, call=within.call, refusal=said, is_counted=within.is_counted)
+    is_denial = refusal.code != JOINED
+    change = partial(turn_away, call=within.call, refusal=said, is_counted=within.is_counted, is_denial=is_denial)
     return await _change(run, within, change, is_call=not within.is_counted)
 
 

@@ -39,3 +39,9 @@ class NotOfferedError(FirewallError):
     """A factory returned nothing: its tool is not offered here."""
 
     code = "not_offered"
+
+
+class CodeChangedError(FirewallError):
+    """The code of a tool is not the one that was accepted."""
+
+    code = "tool_code_changed"

@@ -10,8 +10,9 @@ from types import ModuleType
 from typing import Any
 
 from apps.firewall.tools.authoring.context import ToolContext
-from apps.firewall.tools.authoring.errors import AuthoringError, NotOfferedError
+from apps.firewall.tools.authoring.errors import AuthoringError, CodeChangedError, NotOfferedError
 from apps.firewall.tools.authoring.offers import Offer, offers_of, public_tools
+from apps.firewall.tools.authoring.pinned import pinned
 
 MESSAGE_LIMIT = 1000
 
@@ -92,13 +93,16 @@ def _load_module(item: Item) -> ModuleType:
         if not item.file and item.module.split(".")[: missing.count(".") + 1] == missing.split("."):
             raise NotLoadedError("load", "module_missing", f"no module named `{missing}`") from exc
         raise NotLoadedError("verify", "dependency_missing", f"the module `{missing}` is not installed") from exc
+    except CodeChangedError as exc:
+        raise NotLoadedError("load", exc.code, exc.message) from exc
     except (Exception, SystemExit) as exc:
         raise NotLoadedError("load", "import_failed", told(exc)) from exc
 
 
 def _of_file(file: Path) -> ModuleType:
     name = file.stem if file.stem.isidentifier() and file.stem not in sys.modules else f"tools_{len(sys.modules)}"
-    spec = importlib.util.spec_from_file_location(name, file)
+    held = pinned()
+    spec = importlib.util.spec_from_file_location(name, file) if held is None else held.of_file(name, str(file))
     if spec is None or spec.loader is None:
         raise NotLoadedError("load", "import_failed", f"`{file.name}` is no Python file")
     module = importlib.util.module_from_spec(spec)

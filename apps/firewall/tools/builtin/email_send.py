@@ -14,6 +14,8 @@ from typing import Any, Final
 from apps.firewall.sandbox.process import ProcessResult, run_process
 from apps.firewall.tools import mail_program
 from apps.firewall.tools.connections import Connection, fill_secrets
+from apps.firewall.tools.connector.errors import ConnectorError
+from apps.firewall.tools.connector.hosts import judged_addresses
 from apps.firewall.tools.definition import Definition, JsonObject
 from apps.firewall.tools.running import ToolOutcome, failed
 from apps.firewall.tools.work import Work
@@ -69,8 +71,13 @@ async def run(params: JsonObject, work: Work) -> ToolOutcome:
     message = _message(params, recipients, settings["sender"])
     if params.get("dry_run") or settings.get("dry_run"):
         return ToolOutcome(result={"dry_run": True, "to": recipients, "message": message.as_string()})
+    try:
+        addresses = await judged_addresses(str(settings["host"]), work.connection.rules, work.resolve)
+    except ConnectorError as exc:
+        return failed(exc.code, exc.message)
     order = {
         "host": settings["host"],
+        "addresses": addresses,
         "port": settings.get("port") or PORTS[settings.get("security") or "starttls"],
         "security": settings.get("security") or "starttls",
         "username": settings.get("username", ""),
@@ -139,7 +146,7 @@ def _outcome(ran: ProcessResult, recipients: list[str], message_id: str) -> Tool
     for line in ran.stdout.text().splitlines():
         told |= json.loads(line)
     if "sent" in told:
-        return ToolOutcome(result={"to": recipients, "message_id": message_id, "server": told["sent"]["answer"]})
+        return ToolOutcome(result={"to": recipients, "message_id": message_id, "status": told["sent"]["status"]})
     error = told.get("error") or {"code": "tool_failed", "message": f"the mail was not handed over: {ran.ended}"}
     is_open = told.get("stage") == "sending" and error["code"] != "message_rejected"
     return ToolOutcome(ended="unknown" if is_open or ran.ended == "lost" else "failed", error=error)

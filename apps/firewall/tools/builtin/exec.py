@@ -19,8 +19,9 @@ DEFINITION = Definition(
     name="exec",
     label="Run command",
     description=(
-        "Run one program with its arguments in the workspace. No shell reads the line: pipes, redirections, "
-        "variables and inline code wait for a person's approval."
+        "Run a command in the workspace: one program with its arguments, or several joined by pipes, `;`, `&&` and "
+        "`||`. What the agent's list does not admit waits for a person's approval, and so do redirections, variables, "
+        "substitutions and code in arguments."
     ),
     section="runtime",
     parameters={
@@ -101,6 +102,7 @@ ENDINGS = {
     "memory_limit": "the command was ended: it used too much memory",
     "cpu_limit": "the command was ended: it computed for too long",
     "disk_limit": "the command was ended: it wrote too much",
+    "space_limit": "the command was ended: {error}",
     "file_limit": "the command was ended: it wrote too large a file",
     "stopped": "the command was ended from outside",
     "not_started": "the command could not start: {error}",

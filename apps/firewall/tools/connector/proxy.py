@@ -46,6 +46,8 @@ class _Line:
 
     async def send(self, part: bytes | None) -> None:
         if part:
+            if self.writer.is_closing():
+                raise BrokenPipeError("the other end has hung up")
             self.writer.write(part)
             await self.writer.drain()
 
@@ -135,7 +137,8 @@ class GuardedProxy:
             try:
                 await self._answer(answering, far, asking, near)
             except h11.RemoteProtocolError as exc:
-                raise AnswerBrokenError(f"`{target.host}` does not speak HTTP: {exc}") from exc
+                words = str(exc).partition(":")[0]  # what follows is what the other side said
+                raise AnswerBrokenError(f"`{target.host}` does not speak HTTP: {words}") from exc
 
     async def _answer(self, answering: h11.Connection, far: _Line, asking: h11.Connection, near: _Line) -> None:
         answer = await self._event(answering, far)

@@ -199,7 +199,10 @@ def _trust(ca: str) -> ssl.SSLContext:
 
 
 def _translated(exc: Exception) -> httpx2.TransportError:
-    return next(theirs for kind, theirs in _ERRORS.items() if isinstance(exc, kind))(_cause(exc))
+    words = _cause(exc)
+    if isinstance(exc, httpcore2.ProtocolError):
+        words = words.partition(":")[0]  # what follows is what the other side said, which is for nobody's eyes
+    return next(theirs for kind, theirs in _ERRORS.items() if isinstance(exc, kind))(words)
 
 
 def _cause(exc: BaseException) -> str:

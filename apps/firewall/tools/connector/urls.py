@@ -56,11 +56,34 @@ def check_url(url: str, rules: AddressRules) -> Target:
         raise UrlRefusedError(f"addresses must begin with {' or '.join(rules.schemes)}, not `{target.scheme}`")
     if target.port not in rules.ports:
         raise UrlRefusedError(f"the port {target.port} of `{target.host}` is not allowed")
-    if any(_fits(target.host, pattern) for pattern in rules.domains_denied):
-        raise UrlRefusedError(f"the name `{target.host}` is denied")
-    if rules.domains_allowed and not any(_fits(target.host, pattern) for pattern in rules.domains_allowed):
-        raise UrlRefusedError(f"the name `{target.host}` is not among those allowed")
+    check_domain(target.host, rules)
     return target
+
+
+def check_domain(host: str, rules: AddressRules) -> None:
+    """Hold the name of a host against the lists of domains.
+
+    Raises:
+        UrlRefusedError: it is denied, or not among those allowed.
+    """
+    if any(_fits(host, pattern) for pattern in rules.domains_denied):
+        raise UrlRefusedError(f"the name `{host}` is denied")
+    if rules.domains_allowed and not any(_fits(host, pattern) for pattern in rules.domains_allowed):
+        raise UrlRefusedError(f"the name `{host}` is not among those allowed")
+
+
+def read_host(host: str) -> Address | None:
+    """Read a host that stands alone, in lower case: its address, or None where it is a name.
+
+    Raises:
+        UrlRefusedError: it is neither, or spelt in a way that programs read differently.
+    """
+    if ":" in host:
+        try:
+            return ipaddress.IPv6Address(host.removeprefix("[").removesuffix("]"))
+        except ValueError as exc:
+            raise UrlRefusedError(f"`{host[:80]}` is no IPv6 address") from exc
+    return _address(host)
 
 
 def read_target(url: str) -> Target:

@@ -19,10 +19,11 @@ AT_ONCE: Final = 16
 """Descriptions that are read before others of the event loop have their turn."""
 
 
-async def found_in(described: AsyncIterator[Described], *, source: str) -> tuple[Found, ...]:
+async def found_in(described: AsyncIterator[Described], *, source: str, trusts_code: bool = False) -> tuple[Found, ...]:
     """Check what places answered; of two tools with one name the first is kept.
 
     Args:
+        trusts_code: their code is not pinned.
         source: its key, for tools whose settings name a secret.
     """
     found: list[Found] = []
@@ -31,6 +32,9 @@ async def found_in(described: AsyncIterator[Described], *, source: str) -> tuple
         if number % AT_ONCE == 0:
             await asyncio.sleep(0)
         for one in _of_place(each.place, each.answer, source):
+            if each.code is not None and isinstance(one.executor, PythonExecutor) and not trusts_code:
+                executor = replace(one.executor, code=each.code.digest)
+                one = replace(one, executor=executor, code=each.code.texts)
             name = one.definition.name if one.definition and one.failure is None else ""
             if name and name in names:
                 message = f"the name `{name}` is taken by {names[name]}"

@@ -26,7 +26,7 @@ async def look_entry_points(connection: Connection, *, python: PythonTools, is_e
         settings.get("group") or GROUP, settings.get("scan_directories") or (), is_eager=is_eager
     )
     try:
-        found = await found_in(described, source=connection.source)
+        found = await found_in(described, source=connection.source, trusts_code=bool(settings.get("trust_code")))
     except (FolderRefusedError, HostError) as exc:
         return Look(failure=Failure(stage="discover", code=exc.code, message=exc.message))
     return Look(found=found)

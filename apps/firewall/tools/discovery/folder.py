@@ -35,7 +35,11 @@ async def look_folder(connection: Connection, *, python: PythonTools, is_eager: 
         places = await asyncio.to_thread(
             places_in, settings.get("scan_directories") or (), settings.get("patterns") or PATTERNS, python
         )
-        found = await found_in(python.describe(places, is_eager=is_eager), source=connection.source)
+        found = await found_in(
+            python.describe(places, is_eager=is_eager),
+            source=connection.source,
+            trusts_code=bool(settings.get("trust_code")),
+        )
     except (FolderRefusedError, PatternRefusedError, HostError) as exc:
         return Look(failure=Failure(stage="discover", code=exc.code, message=exc.message))
     return Look(found=found)

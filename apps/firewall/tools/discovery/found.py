@@ -29,6 +29,7 @@ class Found:
         plugin: id of the OpenClaw plugin that declares it, "" for none.
         is_optional: offered only where an allow list names it or its plugin.
         failure: None when it is ready.
+        code: the files that its executor's `code` is the digest of, as text by path.
         facts: what else the source says of it, for people: health, origin, versions.
     """
 
@@ -38,6 +39,7 @@ class Found:
     plugin: str = ""
     is_optional: bool = False
     failure: Failure | None = None
+    code: Mapping[str, str] = field(default_factory=dict, repr=False)
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -144,7 +144,9 @@ async def _found(
         found.append(Found(key="remote_registry", failure=_failure("discover", "source_of_its_own", message)))
     keep = loading.max_cache_size if loading.cache_loaded and not loading.is_eager else 0
     described = python.describe(places, is_eager=loading.is_eager, keep=keep)
-    found += [_with_profiles(each, loading) for each in await found_in(described, source=connection.source)]
+    trusts_code = bool(connection.settings.get("trust_code"))
+    checked = await found_in(described, source=connection.source, trusts_code=trusts_code)
+    found += [_with_profiles(each, loading) for each in checked]
     return tuple(found)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
+from apps.events.barrier import barrier_wait
 from apps.policies.errors import PolicyError
 from apps.policies.management.policy_command import Subcommand
 from apps.policies.models import Publication, PublishRequest
@@ -43,13 +44,15 @@ class Publish(Subcommand):
         parser.add_argument("--message", "-m", required=True, help="why")
         parser.add_argument("--at", help="when, instead of now: 2026-12-01T06:00:00+00:00")
         parser.add_argument("--expected-live", help="digest that must be live; what is live now by default")
+        parser.add_argument("--expected-draft", help="digest that the draft must have; as it is now by default")
+        parser.add_argument("--force", action="store_true", help="publish also a draft that is what is live already")
 
     def run(self, options: dict[str, Any]) -> None:
         environment = self.environment(options)
         expected = options["expected_live"]
         if expected is None:
             expected = _live_digest(environment)
-        at, wanted = _time(options["at"]), {"message": options["message"], "expected_live": expected}
+        at, wanted = _time(options["at"]), _wanted(options, expected)
         try:
             if at is not None or needs_second_person(environment):
                 made: Publication | PublishRequest = publish_ask(
@@ -59,7 +62,7 @@ class Publish(Subcommand):
                 made = publish(environment, by=None, **wanted)
         except PolicyError as exc:
             self.refuse(exc)
-        self.stdout.write(_told(made, environment))
+        _tell(self, made, environment)
 
 
 class Promote(Subcommand):
@@ -82,7 +85,7 @@ class Promote(Subcommand):
             made = promote(environment, whole, by=None, at=timezone.now(), **wanted)
         except PolicyError as exc:
             self.refuse(exc)
-        self.stdout.write(_told(made, environment))
+        _tell(self, made, environment)
 
 
 def _live_digest(environment: Environment) -> str:
@@ -102,7 +105,23 @@ def _time(text: str | None) -> datetime | None:
     return at
 
 
-def _told(made: Publication | PublishRequest, environment: Environment) -> str:
+def _wanted(options: dict[str, Any], expected_live: str) -> dict[str, Any]:
+    return {
+        "message": options["message"],
+        "expected_live": expected_live,
+        "expected_draft": options["expected_draft"],
+        "may_repeat": options["force"],
+    }
+
+
+def _tell(command: Subcommand, made: Publication | PublishRequest, environment: Environment) -> None:
+    """Say what was made; of a publication also which processes hold to it, once they do or after a bound."""
     if isinstance(made, PublishRequest):
-        return f"{made.state}: {made.shown_id} for {made.digest} of `{environment.slug}`"
-    return f"published v{made.number} of `{environment.slug}`: {made.snapshot_id}"
+        command.stdout.write(f"{made.state}: {made.shown_id} for {made.digest} of `{environment.slug}`")
+        return
+    command.stdout.write(f"published v{made.number} of `{environment.slug}`: {made.snapshot_id}")
+    heard_by = barrier_wait()
+    command.stdout.write(f"heard by {heard_by.heard} of {len(heard_by.processes)} processes that run calls")
+    for each in heard_by.processes:
+        if not each.has_heard:
+            command.stderr.write(f"no answer in time: {each.kind} {each.host} ({each.pid})")

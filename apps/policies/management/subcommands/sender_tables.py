@@ -31,7 +31,7 @@ class Senders(Subcommand):
         environment = self.environment(options)
         scope = self._scope(environment, options)
         if options["action"] == "export":
-            for part in write_table(sender_rules(environment, **scope).iterator(chunk_size=2000)):
+            for part in write_table(sender_rules(environment, **scope).iterator(chunk_size=2000), mark=False):
                 self.stdout.write(part, ending="")
             return
         content = self.read(options["file"])

@@ -135,6 +135,7 @@ async def test_a_picture_of_the_window_of_the_page_and_of_one_element() -> None:
     assert (code(missing), code(broken)) == ("selector_not_found", "selector_invalid")
 
 
+@pytest.mark.slow
 async def test_a_picture_too_large_is_cut_and_says_so() -> None:
     noise = """<body style='margin:0'><canvas id=c width=1280 height=2000></canvas><p style='height:90000px'><script>
         const d = c.getContext("2d"), i = d.createImageData(1280, 2000); let s = 1;

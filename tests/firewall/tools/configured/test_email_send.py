@@ -1,5 +1,7 @@
 """`email_send`: mails on a real line to a server on loopback, and every way past the list of recipients."""
 
+import asyncio
+from dataclasses import replace
 from email import message_from_string, policy
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ def post(folder: Path, server: MailServer | None = None, **settings: Any) -> Wor
         "security": "none",
         "sender": "agent@example.com",
         "recipients": ["*@example.com", "boss@example.org"],
+        "allow_networks": ["127.0.0.0/8", "::1/128"],
     }
     return work_in(folder, "own_email", **{**usual, **settings})
 
@@ -133,7 +136,7 @@ async def test_one_recipient_that_the_server_does_not_take_keeps_the_mail_from_a
         outcome = await run("email_send", post(tmp_path, server), **{**MAIL, "to": ["a@example.com", "b@example.com"]})
 
     assert (outcome.ended, code(outcome)) == ("failed", "recipient_rejected")
-    assert "550 nobody here" in (outcome.error or {})["message"]
+    assert (outcome.error or {})["message"] == "the server does not take `b@example.com`: 550"
     assert server.mails == []
 
 
@@ -185,6 +188,70 @@ async def test_nobody_knows_of_a_mail_whose_line_broke_after_it_went_out(tmp_pat
     gone = await run("email_send", post(tmp_path, server), **MAIL)
 
     assert (open_end.ended, gone.ended, code(gone)) == ("unknown", "failed", "server_unreachable")
+
+
+BANNERS = {
+    "ssh": b"SSH-2.0-secret-banner\r\n",
+    "http": b"HTTP/1.1 400 secret-banner\r\n\r\n",
+    "refusal": b"554 secret-banner\r\n",
+    "binary": b"\x00\xffsecret-banner\r\n",
+    "long": b"220-secret-banner" * 2000 + b"\r\n",
+}
+
+
+@pytest.mark.parametrize("security", ["none", "starttls", "tls"])
+@pytest.mark.parametrize("banner", BANNERS)
+async def test_nothing_that_another_service_says_gets_to_the_agent(tmp_path: Path, banner: str, security: str) -> None:
+    async def speak(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(BANNERS[banner])
+        await writer.drain()
+        writer.close()
+
+    listening = await asyncio.start_server(speak, "127.0.0.1", 0)
+    async with listening:
+        port = listening.sockets[0].getsockname()[1]
+        outcome = await run("email_send", post(tmp_path, port=port, security=security), **MAIL)
+
+    assert code(outcome) in {"server_unreachable", "tls_failed"}
+    assert "secret-banner" not in str(outcome) and "SSH" not in str(outcome)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "10.0.0.1", "::1", "169.254.169.254", "mail.test"])
+async def test_a_server_that_is_not_public_is_not_connected_to(tmp_path: Path, host: str) -> None:
+    async def inside(name: str) -> list[str]:
+        return ["127.0.0.1"]
+
+    async with mail_server() as server:
+        work = replace(post(tmp_path, server, host=host, allow_networks=[]), resolve=inside)
+        outcome = await run("email_send", work, **MAIL)
+
+    assert code(outcome) == "address_refused"
+    assert server.commands == []
+
+
+async def test_a_name_that_leads_elsewhere_the_second_time_leads_nowhere_new(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    async def rebinding(name: str) -> list[str]:
+        asked.append(name)
+        return ["127.0.0.1"] if len(asked) == 1 else ["127.0.0.2"]
+
+    async with mail_server() as server:
+        work = replace(post(tmp_path, server, host="mail.test", allow_networks=["127.0.0.1/32"]), resolve=rebinding)
+        outcome = await run("email_send", work, **MAIL)
+
+    assert outcome.ended == "completed"
+    assert asked == ["mail.test"]
+    assert len(server.mails) == 1
+
+
+async def test_domains_hold_for_mail_servers_too(tmp_path: Path) -> None:
+    async with mail_server() as server:
+        for lists in ({"deny_domains": ["localhost"]}, {"allow_domains": ["mail.example.com"]}):
+            outcome = await run("email_send", post(tmp_path, server, host="localhost", **lists), **MAIL)
+
+            assert code(outcome) == "url_refused"
+    assert server.commands == []
 
 
 @pytest.mark.parametrize(

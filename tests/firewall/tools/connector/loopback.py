@@ -10,6 +10,7 @@ from typing import Any
 
 from apps.firewall.tools.connections import AddressRules
 from apps.firewall.tools.connector import Connector, Resolve
+from tests import loops
 
 LOOPBACK = ("127.0.0.0/8", "::1/128")
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -101,12 +102,16 @@ _watched: list[list[tuple[str, Any]]] = []
 
 def _watch(event: str, arguments: tuple[Any, ...]) -> None:
     if _watched and event in {"socket.connect", "socket.sendto", "socket.sendmsg", "socket.getaddrinfo"}:
-        place = arguments[0] if event == "socket.getaddrinfo" else arguments[1]
-        for seen in _watched:
-            seen.append((event, place))
+        _note(event, arguments[0] if event == "socket.getaddrinfo" else arguments[1])
 
 
-sys.addaudithook(_watch)
+def _note(event: str, place: Any) -> None:
+    for seen in _watched:
+        seen.append((event, place))
+
+
+sys.addaudithook(_watch)  # sockets of Python
+loops.watches.append(_note)  # those of the event loop
 
 
 @contextmanager

@@ -272,6 +272,24 @@ async def test_rubbish_is_no_answer(answer: bytes) -> None:
     assert len(caught.value.message) < 500
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"SSH-2.0-secret-banner\r\n\r\n",
+        b"220 secret-banner ESMTP\r\n",
+        b"HTTP/1.1 200 OK\r\nsecret-banner\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nsecret-banner\r\n",
+    ],
+)
+async def test_nothing_that_another_service_says_stands_in_the_error(answer: bytes) -> None:
+    async with serving(saying(answer)) as server:
+        with pytest.raises(AnswerBrokenError) as broken:
+            await connector(server).get(server.url())
+
+    assert "secret-banner" not in broken.value.message
+    assert "SSH" not in broken.value.message
+
+
 @pytest.mark.parametrize("found", [[], ["not-an-address"]])
 async def test_a_name_without_address_is_named(found: list[str]) -> None:
     with pytest.raises(NameUnresolvedError, match=r"tools\.test"):

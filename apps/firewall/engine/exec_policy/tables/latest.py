@@ -63,7 +63,7 @@ BLOCKED: Final = (
     "torsocks unbuffer unshare watch xcrun xvfb-run"
 )
 NICE: Final = Wrapper(options=Options(with_value=names("-n --adjustment --priority")), numbers=True)
-NOHUP: Final = Wrapper(options=Options(flags=names("--help --version")))
+NOHUP: Final = Wrapper(options=Options(flags=names("--help --version")), is_exact=True)
 STDBUF: Final = Wrapper(options=Options(with_value=names("-i --input -o --output -e --error")))
 TIMEOUT: Final = Wrapper(
     options=Options(
@@ -92,6 +92,9 @@ WRAPPERS: Final = {
             with_value=names("-E -w --conflict-exit-code --timeout --wait"),
         ),
         before=1,
+        clusters="eFnsxo",
+        minds_case=True,
+        checks_command=True,
     ),
     "nice": NICE,
     "nohup": NOHUP,
@@ -126,7 +129,7 @@ LATEST: Final = Tables(
         with_value=names("--init-file --rcfile -O -o +O +o"),
     ),
     argv_carriers={
-        "builtin": Wrapper(),
+        "builtin": Wrapper(options=Options(flags=names("-p"))),
         "command": Wrapper(),
         "exec": Wrapper(options=Options(flags=names("-c -l"), with_value=names("-a"))),
     },

@@ -39,6 +39,10 @@ class Wrapper:
     options: Options = field(default_factory=Options)
     before: int = 0
     numbers: bool = False  # `-5` and `-n5`, as `nice` takes them
+    clusters: str = ""  # letters that may stand together in one word
+    minds_case: bool = False  # of its options; the others are read in any case
+    is_exact: bool = False  # a flag with `=` is none
+    checks_command: bool = False  # what begins with `-` is no command
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

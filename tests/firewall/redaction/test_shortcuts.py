@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.firewall.redaction import rules
-from apps.firewall.redaction.text import RULES, RULES_OF_NAMES, TOO_PLAIN, scan_of
+from apps.firewall.redaction.scan import scan_of
+from apps.firewall.redaction.text import RULES, RULES_OF_NAMES, TOO_PLAIN
 
 PIECES = (
     *("pass", "key", "token", "secret", "passecret", "pwd", "_auth", "authorization", "jwt", "cookies", "compass"),

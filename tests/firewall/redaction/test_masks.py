@@ -293,6 +293,17 @@ HOSTILE = {
     "quotes": '"a=' * 330_000,
     "options": "-a" * 500_000,
     "digits": "1:" * 500_000,
+    "commands": "curl -u " * 60_000,
+    "attached": "mysql -px " * 50_000,
+    "open quotes": "curl '" * 70_000,
+    "piped": "echo a | " * 60_000,
+    "names of another language": "passwort" * 60_000,
+    "words of a wallet": "zoo," * 120_000,
+    "lines of a password file": "a:5432:" * 70_000,
+    "names at the end of values": "token=a:" * 125_000,
+    "quotes within words": "token=" + "it's" * 250_000,
+    "names of cards": "card_number" * 90_000,
+    "halves of makers' tokens": "am_sk_" * 160_000,
 }
 
 
@@ -304,9 +315,9 @@ def test_hostile_text_takes_no_longer_than_its_length(name: str) -> None:
     assert _seconds(text) < max(12 * quarter, 5.0)  # a square would take minutes
 
 
-def _seconds(text: str) -> float:
+def _seconds(text: str, **options: Any) -> float:
     began = time.thread_time()
-    mask(text)
+    mask(text, **options)
     return time.thread_time() - began
 
 
@@ -323,11 +334,44 @@ def test_an_unknown_mode_masks() -> None:
     assert "abcdefgh" not in mask("TOKEN=abcdefgh", options=MaskOptions(mode="sometimes")).text
 
 
+OWN_HOSTILE = {"pairs": "&a=b" * 250_000, "first pairs": " a=b" * 250_000, "headers": "authorization: a " * 60_000}
+
+
+@pytest.mark.unhurried
+@pytest.mark.parametrize("name", OWN_HOSTILE)
+def test_what_holds_beside_own_patterns_takes_no_longer_than_the_text(name: str) -> None:
+    own = MaskOptions(patterns=(r"order-\d+",))
+    text = OWN_HOSTILE[name]
+    quarter = min(_seconds(text[: len(text) // 4], options=own) for _ in range(2))
+    assert _seconds(text, options=own) < max(12 * quarter, 5.0)
+
+
 def test_own_patterns_replace_the_rules() -> None:
     own = MaskOptions(patterns=(r"/customer=(\d+)/i",))
     masked = mask("TOKEN=abcdefgh Customer=12345", options=own)
     assert masked.text.startswith("TOKEN=abcdefgh Customer=[masked 5 characters, ")
     assert masked.notes[0].rule == "pattern_0"
+
+
+def test_a_pattern_without_flags_ignores_case_and_one_with_flags_says_it() -> None:
+    assert "12345" not in mask("Customer=12345", options=MaskOptions(patterns=(r"customer=(\d+)",))).text
+    assert "12345" in mask("Customer=12345", options=MaskOptions(patterns=(r"/customer=(\d+)/",))).text
+
+
+@pytest.mark.parametrize(
+    ("form", "secret"),
+    [
+        ("https://example.test/?page=2&api-key={}&b=1", "hunter2hunter2"),
+        ("user=anna&password={}", "hunter2hunter2"),
+        ("?security_code={}", "hunter2hunter2"),
+        ("the aws key is {} today", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
+        ('Authorization: Digest username="anna", response="{}"', "hunter2hunter2"),
+    ],
+)
+def test_own_patterns_leave_addresses_signatures_and_aws_keys_masked(form: str, secret: str) -> None:
+    own = MaskOptions(patterns=(r"order-\d+",))
+    assert secret not in mask(form.format(secret), options=own).text
+    assert mask("https://example.test/?page=2&sort=key", options=own).notes == ()
 
 
 def test_patterns_that_cannot_be_used_are_skipped() -> None:
