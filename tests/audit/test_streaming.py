@@ -100,7 +100,7 @@ def test_syslog_over_tcp_keeps_hostile_text_inside_its_message(add: Add) -> None
         hostile = 'bad"]\n<13>1 - - - - - -\x1b[2J'
         entry_record(intent(agent=hostile, params={"text": hostile}))
         send(stream)
-    [message] = [each for each in server.messages if b"bad" in each]
+    [message] = [each for each in server.messages if b'agent="bad' in each]
     head, _, text = message.partition(b"\xef\xbb\xbf")
     assert b"\n" not in head and b'agent="bad\\"\\] ' in head
     assert json.loads(text)["params"]["text"] == hostile
