@@ -116,6 +116,16 @@ async def test_what_was_queued_runs_once_it_is_taken() -> None:
     assert here.ledger.kinds == [("call_intent", "started"), ("call_outcome", "completed")]
 
 
+async def test_what_nobody_was_asked_about_may_find_other_files_when_it_is_taken() -> None:
+    here = world()
+    await invoke(replace(call_of("exec", command="ls"), deferral=Deferral()), here.ports)
+    here.executor.content = "sha256:1"
+
+    result = await resume(here.queue.waiting[0], approval_id=None, ports=here.ports)
+
+    assert result.status == "completed"
+
+
 async def test_what_was_queued_and_by_now_needs_a_person_does_not_run() -> None:
     here = world(approvals=LISTED)
     await invoke(replace(call_of("exec", command="ls"), deferral=Deferral()), here.ports)

@@ -123,19 +123,24 @@ async def _check_caller(run: Run) -> None:
 
 
 async def check_drift(run: Run, approved: Action) -> None:
-    """Compare what was allowed with what would run now; whatever differs is named, and it does not run."""
+    """Compare what was allowed with what would run now; whatever differs is named, and it does not run.
+
+    An action from the queue that nobody was asked about may find other files: nobody has looked at them.
+    """
     await _bind_files(run, approved.files)
     now = _bound(run) if approved.policy else run.action
     assert now is not None  # noqa: S101 - the caller made it
+    if run.approval_id is None:
+        approved = replace(approved, files=now.files)
     changed = changed_parts(approved, now)
     if not changed:
         return
     if run.approval_id is not None:
         await run.ports.approvals.drifted(run.approval_id, changed)
-    message = f"what was approved has changed since: {', '.join(changed)}"
-    details = [
-        {"path": part, "code": "changed", "message": "it is not as it was when a person was asked"} for part in changed
-    ]
+    is_asked = run.approval_id is not None
+    message = f"what was {'approved' if is_asked else 'queued'} has changed since: {', '.join(changed)}"
+    then = "a person was asked" if is_asked else "it was queued"
+    details = [{"path": part, "code": "changed", "message": f"it is not as it was when {then}"} for part in changed]
     raise run.refuse("action_changed", message, details, layer="approval")
 
 
