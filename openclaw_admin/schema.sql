@@ -104,6 +104,7 @@
 -- notifications.0002_ends_of_exports af7f649aac29b0aa
 -- notifications.0003_news_of_releases 8736c8237e010a63
 -- openclaw_gateways.0001_gateways_calls_and_alarms 06ad511eaaa7e744
+-- policies.0016_groups_that_no_key_proves 457df7b19b2572e3
 -- registry.0012_code_of_tools b00dbc684bd8e0fa
 -- sessions.0001_initial 2aa438e2393ee513
 -- tool_runs.0001_runs_and_their_searches e2a6dbb50b07d8a1
@@ -2109,7 +2110,7 @@ ALTER TABLE "approvals_answerrule" ADD COLUMN "teams" varchar(64)[] DEFAULT '{}'
 -- ;
 ALTER TABLE "approvals_answerrule" ALTER COLUMN "teams" DROP DEFAULT
 -- ;
-ALTER TABLE "approvals_answerrule" ADD COLUMN "updated_at" timestamp with time zone DEFAULT '2026-11-28 17:40:51.175692+00:00'::timestamptz NOT NULL
+ALTER TABLE "approvals_answerrule" ADD COLUMN "updated_at" timestamp with time zone DEFAULT '2026-11-29 06:39:39.838248+00:00'::timestamptz NOT NULL
 -- ;
 ALTER TABLE "approvals_answerrule" ALTER COLUMN "updated_at" DROP DEFAULT
 -- ;
@@ -2331,7 +2332,7 @@ CREATE INDEX "audit_export_requested_by_id_b1eb06ef" ON "audit_export" ("request
 -- ;
 CREATE INDEX "audit_export_state" ON "audit_export" ("state", "expires_at")
 -- ;
-ALTER TABLE "audit_export" ADD COLUMN "touched_at" timestamp with time zone DEFAULT '2026-11-28 17:40:53.149461+00:00'::timestamptz NOT NULL
+ALTER TABLE "audit_export" ADD COLUMN "touched_at" timestamp with time zone DEFAULT '2026-11-29 06:39:41.348818+00:00'::timestamptz NOT NULL
 -- ;
 ALTER TABLE "audit_export" ALTER COLUMN "touched_at" DROP DEFAULT
 -- ;
@@ -7843,6 +7844,164 @@ ALTER TABLE "openclaw_gateways_alarm" ADD CONSTRAINT "openclaw_gateways_al_gatew
 CREATE UNIQUE INDEX "gateway_alarm_stands_once" ON "openclaw_gateways_alarm" ("gateway_id", "kind", "tool", "agent") WHERE "cleared_at" IS NULL
 -- ;
 CREATE INDEX "openclaw_gateways_alarm_gateway_id_314c867e" ON "openclaw_gateways_alarm" ("gateway_id")
+-- ;
+DROP TRIGGER IF EXISTS pgtrigger_insert_insert_413c8 ON "policies_globalpolicy";
+-- ;
+DROP TRIGGER IF EXISTS pgtrigger_update_update_bc5cf ON "policies_globalpolicy";
+-- ;
+DROP TRIGGER IF EXISTS pgtrigger_delete_delete_16a70 ON "policies_globalpolicy";
+-- ;
+ALTER TABLE "policies_globalpolicy" ADD COLUMN "refuse_unproven_groups" boolean DEFAULT false NOT NULL
+-- ;
+ALTER TABLE "policies_globalpolicy" ALTER COLUMN "refuse_unproven_groups" DROP DEFAULT
+-- ;
+ALTER TABLE "policies_globalpolicyevent" ADD COLUMN "refuse_unproven_groups" boolean DEFAULT false NOT NULL
+-- ;
+ALTER TABLE "policies_globalpolicyevent" ALTER COLUMN "refuse_unproven_groups" DROP DEFAULT
+-- ;
+CREATE OR REPLACE FUNCTION "public"._pgtrigger_should_ignore(
+                trigger_name NAME
+            )
+            RETURNS BOOLEAN AS $$
+                DECLARE
+                    _pgtrigger_ignore TEXT[];
+                    _result BOOLEAN;
+                BEGIN
+                    BEGIN
+                        SELECT INTO _pgtrigger_ignore
+                            CURRENT_SETTING('pgtrigger.ignore');
+                        EXCEPTION WHEN OTHERS THEN
+                    END;
+                    IF _pgtrigger_ignore IS NOT NULL THEN
+                        SELECT trigger_name = ANY(_pgtrigger_ignore)
+                        INTO _result;
+                        RETURN _result;
+                    ELSE
+                        RETURN FALSE;
+                    END IF;
+                END;
+            $$ LANGUAGE plpgsql;
+
+            CREATE OR REPLACE FUNCTION pgtrigger_insert_insert_413c8()
+            RETURNS TRIGGER AS $$
+                
+                BEGIN
+                    IF ("public"._pgtrigger_should_ignore(TG_NAME) IS TRUE) THEN
+                        IF (TG_OP = 'DELETE') THEN
+                            RETURN OLD;
+                        ELSE
+                            RETURN NEW;
+                        END IF;
+                    END IF;
+                    WITH _pgh_attached_context AS ( SELECT _pgh_attach_context() AS value ) INSERT INTO "policies_globalpolicyevent" ("allow", "also_allow", "deny", "elevated_allow_from", "elevated_default", "elevated_enabled", "environment_id", "extra", "fs_workspace_only", "id", "max_spawn_depth", "owners", "ownership", "pgh_context_id", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "profile", "refuse_unproven_groups", "sandbox_allow", "sandbox_also_allow", "sandbox_deny", "subagent_allow", "subagent_also_allow", "subagent_deny", "version") SELECT new_values."allow", new_values."also_allow", new_values."deny", new_values."elevated_allow_from", new_values."elevated_default", new_values."elevated_enabled", new_values."environment_id", new_values."extra", new_values."fs_workspace_only", new_values."id", new_values."max_spawn_depth", new_values."owners", new_values."ownership", _pgh_attached_context.value, NOW(), 'insert', new_values."id", new_values."position", new_values."profile", new_values."refuse_unproven_groups", new_values."sandbox_allow", new_values."sandbox_also_allow", new_values."sandbox_deny", new_values."subagent_allow", new_values."subagent_also_allow", new_values."subagent_deny", new_values."version" FROM ( SELECT new_values.* FROM new_values  ) AS new_values, _pgh_attached_context; RETURN NULL;
+                END;
+            $$ LANGUAGE plpgsql;
+
+            DROP TRIGGER IF EXISTS pgtrigger_insert_insert_413c8 ON "policies_globalpolicy";
+            CREATE  TRIGGER pgtrigger_insert_insert_413c8
+                AFTER INSERT ON "policies_globalpolicy"
+                
+                REFERENCING NEW TABLE AS new_values 
+                FOR EACH STATEMENT 
+                EXECUTE PROCEDURE pgtrigger_insert_insert_413c8();
+
+            COMMENT ON TRIGGER pgtrigger_insert_insert_413c8 ON "policies_globalpolicy" IS 'f5e67050024453291d0b26cec4c1799f9b4e429f';
+-- ;
+CREATE OR REPLACE FUNCTION "public"._pgtrigger_should_ignore(
+                trigger_name NAME
+            )
+            RETURNS BOOLEAN AS $$
+                DECLARE
+                    _pgtrigger_ignore TEXT[];
+                    _result BOOLEAN;
+                BEGIN
+                    BEGIN
+                        SELECT INTO _pgtrigger_ignore
+                            CURRENT_SETTING('pgtrigger.ignore');
+                        EXCEPTION WHEN OTHERS THEN
+                    END;
+                    IF _pgtrigger_ignore IS NOT NULL THEN
+                        SELECT trigger_name = ANY(_pgtrigger_ignore)
+                        INTO _result;
+                        RETURN _result;
+                    ELSE
+                        RETURN FALSE;
+                    END IF;
+                END;
+            $$ LANGUAGE plpgsql;
+
+            CREATE OR REPLACE FUNCTION pgtrigger_update_update_bc5cf()
+            RETURNS TRIGGER AS $$
+                
+                BEGIN
+                    IF ("public"._pgtrigger_should_ignore(TG_NAME) IS TRUE) THEN
+                        IF (TG_OP = 'DELETE') THEN
+                            RETURN OLD;
+                        ELSE
+                            RETURN NEW;
+                        END IF;
+                    END IF;
+                    WITH _pgh_attached_context AS ( SELECT _pgh_attach_context() AS value ) INSERT INTO "policies_globalpolicyevent" ("allow", "also_allow", "deny", "elevated_allow_from", "elevated_default", "elevated_enabled", "environment_id", "extra", "fs_workspace_only", "id", "max_spawn_depth", "owners", "ownership", "pgh_context_id", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "profile", "refuse_unproven_groups", "sandbox_allow", "sandbox_also_allow", "sandbox_deny", "subagent_allow", "subagent_also_allow", "subagent_deny", "version") SELECT new_values."allow", new_values."also_allow", new_values."deny", new_values."elevated_allow_from", new_values."elevated_default", new_values."elevated_enabled", new_values."environment_id", new_values."extra", new_values."fs_workspace_only", new_values."id", new_values."max_spawn_depth", new_values."owners", new_values."ownership", _pgh_attached_context.value, NOW(), 'update', new_values."id", new_values."position", new_values."profile", new_values."refuse_unproven_groups", new_values."sandbox_allow", new_values."sandbox_also_allow", new_values."sandbox_deny", new_values."subagent_allow", new_values."subagent_also_allow", new_values."subagent_deny", new_values."version" FROM ( SELECT new_values.* FROM new_values  ) AS new_values, _pgh_attached_context; RETURN NULL;
+                END;
+            $$ LANGUAGE plpgsql;
+
+            DROP TRIGGER IF EXISTS pgtrigger_update_update_bc5cf ON "policies_globalpolicy";
+            CREATE  TRIGGER pgtrigger_update_update_bc5cf
+                AFTER UPDATE ON "policies_globalpolicy"
+                
+                REFERENCING OLD TABLE AS old_values  NEW TABLE AS new_values 
+                FOR EACH STATEMENT 
+                EXECUTE PROCEDURE pgtrigger_update_update_bc5cf();
+
+            COMMENT ON TRIGGER pgtrigger_update_update_bc5cf ON "policies_globalpolicy" IS '40c6d2a0e048ae2e8ce6834515e4d573802edba3';
+-- ;
+CREATE OR REPLACE FUNCTION "public"._pgtrigger_should_ignore(
+                trigger_name NAME
+            )
+            RETURNS BOOLEAN AS $$
+                DECLARE
+                    _pgtrigger_ignore TEXT[];
+                    _result BOOLEAN;
+                BEGIN
+                    BEGIN
+                        SELECT INTO _pgtrigger_ignore
+                            CURRENT_SETTING('pgtrigger.ignore');
+                        EXCEPTION WHEN OTHERS THEN
+                    END;
+                    IF _pgtrigger_ignore IS NOT NULL THEN
+                        SELECT trigger_name = ANY(_pgtrigger_ignore)
+                        INTO _result;
+                        RETURN _result;
+                    ELSE
+                        RETURN FALSE;
+                    END IF;
+                END;
+            $$ LANGUAGE plpgsql;
+
+            CREATE OR REPLACE FUNCTION pgtrigger_delete_delete_16a70()
+            RETURNS TRIGGER AS $$
+                
+                BEGIN
+                    IF ("public"._pgtrigger_should_ignore(TG_NAME) IS TRUE) THEN
+                        IF (TG_OP = 'DELETE') THEN
+                            RETURN OLD;
+                        ELSE
+                            RETURN NEW;
+                        END IF;
+                    END IF;
+                    WITH _pgh_attached_context AS ( SELECT _pgh_attach_context() AS value ) INSERT INTO "policies_globalpolicyevent" ("allow", "also_allow", "deny", "elevated_allow_from", "elevated_default", "elevated_enabled", "environment_id", "extra", "fs_workspace_only", "id", "max_spawn_depth", "owners", "ownership", "pgh_context_id", "pgh_created_at", "pgh_label", "pgh_obj_id", "position", "profile", "refuse_unproven_groups", "sandbox_allow", "sandbox_also_allow", "sandbox_deny", "subagent_allow", "subagent_also_allow", "subagent_deny", "version") SELECT old_values."allow", old_values."also_allow", old_values."deny", old_values."elevated_allow_from", old_values."elevated_default", old_values."elevated_enabled", old_values."environment_id", old_values."extra", old_values."fs_workspace_only", old_values."id", old_values."max_spawn_depth", old_values."owners", old_values."ownership", _pgh_attached_context.value, NOW(), 'delete', old_values."id", old_values."position", old_values."profile", old_values."refuse_unproven_groups", old_values."sandbox_allow", old_values."sandbox_also_allow", old_values."sandbox_deny", old_values."subagent_allow", old_values."subagent_also_allow", old_values."subagent_deny", old_values."version" FROM ( SELECT old_values.* FROM old_values  ) AS old_values, _pgh_attached_context; RETURN NULL;
+                END;
+            $$ LANGUAGE plpgsql;
+
+            DROP TRIGGER IF EXISTS pgtrigger_delete_delete_16a70 ON "policies_globalpolicy";
+            CREATE  TRIGGER pgtrigger_delete_delete_16a70
+                AFTER DELETE ON "policies_globalpolicy"
+                
+                REFERENCING OLD TABLE AS old_values 
+                FOR EACH STATEMENT 
+                EXECUTE PROCEDURE pgtrigger_delete_delete_16a70();
+
+            COMMENT ON TRIGGER pgtrigger_delete_delete_16a70 ON "policies_globalpolicy" IS 'e6a15274b18a3e86149a0a418bd302347317825e';
 -- ;
 CREATE TABLE "registry_toolcode" ("digest" varchar(64) NOT NULL PRIMARY KEY, "files" jsonb NOT NULL, "found_at" timestamp with time zone NOT NULL)
 -- ;

@@ -10,6 +10,7 @@ from apps.console.policy_forms import INHERIT, DraftForm, NamesField, names_want
 LISTS: Final = ("also_allow", "allow", "deny")
 PREFIXES: Final = ("", "sandbox_", "subagent_")
 ALL_LISTS: Final = tuple(prefix + name for prefix in PREFIXES for name in LISTS)
+SINGLE: Final = ("profile", "max_spawn_depth", "refuse_unproven_groups")
 DEPTH_LIMIT: Final = 5
 
 
@@ -30,14 +31,23 @@ class GlobalForm(DraftForm):
         label=_("Deepest sub-agent"), required=False, min_value=1, max_value=DEPTH_LIMIT
     )
     owners = NamesField(label=_("Owners"))
+    refuse_unproven_groups = forms.ChoiceField(
+        label=_("Groups that no session key leads to"),
+        required=False,
+        choices=[("True", _("Refuse the call")), ("False", _("Decide without the group's rules"))],
+    )
 
     def __init__(self, *args: Any, record: Any, **kwargs: Any) -> None:
         self.record = record
         kwargs.setdefault("initial", {"version": record.version} | self._stored())
         super().__init__(*args, auto_id="f-%s", **kwargs)
 
+    def clean_refuse_unproven_groups(self) -> bool:
+        chosen = self.cleaned_data["refuse_unproven_groups"]
+        return bool(self.record.refuse_unproven_groups) if not chosen else chosen == "True"
+
     def _stored(self) -> dict[str, Any]:
-        names = {name: getattr(self.record, name) for name in (*ALL_LISTS, "profile", "max_spawn_depth")}
+        names = {name: getattr(self.record, name) for name in (*ALL_LISTS, *SINGLE)}
         return names | {"owners": [str(owner) for owner in self.record.owners or ()]}
 
     def values(self) -> dict[str, Any]:
@@ -55,7 +65,7 @@ class GlobalForm(DraftForm):
     def changes(self) -> dict[str, Any]:
         typed = self.values()
         lists = {name: typed[name] or [] for name in ALL_LISTS}
-        wanted = {"profile": typed["profile"], "max_spawn_depth": typed["max_spawn_depth"]}
+        wanted = {name: typed[name] for name in SINGLE}
         return wanted | names_wanted(self.record, lists) | {"owners": self._owners(typed["owners"])}
 
     def _owners(self, typed: list[str]) -> list[Any] | None:

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from apps.console import agents as fields
 from apps.console.funnel import Funnel, funnel_of
-from apps.console.global_forms import ALL_LISTS, LISTS, PREFIXES
+from apps.console.global_forms import ALL_LISTS, LISTS, PREFIXES, SINGLE
 from apps.console.situations import Situation
 from apps.firewall.engine.compile import Engine
 from apps.firewall.engine.context import CallContext
@@ -54,6 +54,7 @@ def engine_typed(draft: Snapshot, values: Mapping[str, Any]) -> Engine:
         max_spawn_depth=depth,
         leaf_depth=max_spawn_depth(engine.dialect, depth),
         owners=OwnerList(engine.dialect, values["owners"]),
+        refuses_unproven_groups=values["refuse_unproven_groups"],
         speakers={},
     )
 
@@ -73,7 +74,11 @@ def live_values(live: Snapshot) -> dict[str, Any]:
             listed = getattr(block, name, None)
             values[prefix + name] = None if listed is None else list(listed)
     profile = None if live.engine.policy is None else live.engine.policy.profile
-    return values | {"profile": profile, "max_spawn_depth": live.engine.max_spawn_depth}
+    return values | {
+        "profile": profile,
+        "max_spawn_depth": live.engine.max_spawn_depth,
+        "refuse_unproven_groups": live.engine.refuses_unproven_groups,
+    }
 
 
 def fields_changed(record: "GlobalPolicy", live: Snapshot | None) -> int:
@@ -82,7 +87,7 @@ def fields_changed(record: "GlobalPolicy", live: Snapshot | None) -> int:
         return 0
     known = live_values(live)
     lists = sum((known[name] or []) != (getattr(record, name) or []) for name in ALL_LISTS)
-    return int(lists + sum(known[name] != getattr(record, name) for name in ("profile", "max_spawn_depth")))
+    return int(lists + sum(known[name] != getattr(record, name) for name in SINGLE))
 
 
 def list_fields(

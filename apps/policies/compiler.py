@@ -15,6 +15,7 @@ from apps.firewall.engine.openclaw_json import MAPS, parse_document, whole
 from apps.firewall.engine.policy import Policy
 from apps.firewall.engine.snapshot import Snapshot, build_snapshot
 from apps.firewall.engine.source import (
+    UNPROVEN_GROUPS_REFUSED,
     AccountSource,
     ChannelSource,
     GroupSource,
@@ -93,6 +94,8 @@ def draft_source(environment: Environment, tools: list[ToolEntry] | None = None)
         tools=tool_entries(environment) if tools is None else tools,
         environment=environment.slug,
     )
+    if writer.policy is not None and writer.policy.refuse_unproven_groups:
+        source.settings = {**source.settings, "groups": UNPROVEN_GROUPS_REFUSED}
     rules = _Rules(environment)
     source.by_sender = rules.senders[None, None]
     source.policy = _present(source.policy, source.by_sender)

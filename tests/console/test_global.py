@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from apps.firewall.engine.context import CallContext
-from apps.firewall.engine.decide import allowed_tools
+from apps.firewall.engine.decide import allowed_tools, decide
 from apps.policies.models import GlobalPolicy, ProviderPolicy
 from apps.policies.selectors import draft_snapshot, live_publication
 from apps.policies.services import provider_policy_create, publish, record_update, sender_rule_create
@@ -81,6 +81,28 @@ def test_saving_what_is_there_changes_nothing(client_of: ClientOf, published: An
     same = dict.fromkeys(VALUES, "") | {"version": "1", "deny": "x_search", "owners": "telegram:1001"}
     assert client_of(admin).post(PAGE, same).status_code == 302
     assert policy().version == 1
+
+
+def test_groups_that_no_key_leads_to_are_refused_until_somebody_says_otherwise(
+    client_of: ClientOf, published: Any, admin: Any
+) -> None:
+    browser = client_of(admin)
+    claimed = CallContext(agent_id="main", channel="telegram", group_id="-1")
+
+    def layer() -> str | None:
+        return decide(draft_snapshot(policy().environment), claimed, "read").layer
+
+    assert layer() == "group_unproven"
+    shown = browser.get(PAGE).content.decode()
+    assert '<option value="True" selected>Refuse the call' in shown
+
+    assert browser.post(PAGE, VALUES | {"refuse_unproven_groups": "False"}).status_code == 302
+    assert layer() is None
+    assert browser.post(PAGE, VALUES | {"version": "2"}).status_code == 302  # a form that does not speak of it
+    assert policy().refuse_unproven_groups is False
+    assert browser.post(PAGE, VALUES | {"version": "2", "refuse_unproven_groups": "no"}).status_code == 422
+    assert browser.post(f"{PAGE}discard/").status_code == 302
+    assert layer() == "group_unproven"
 
 
 def test_owners_that_are_numbers_stay_numbers(client_of: ClientOf, published: Any, admin: Any) -> None:

@@ -17,6 +17,7 @@ from apps.firewall.engine.providers import ProviderMap, provider_map
 from apps.firewall.engine.sandbox_policy import SandboxPolicy, resolve_sandbox_policy
 from apps.firewall.engine.senders import SenderIndex, compile_senders
 from apps.firewall.engine.session_key import normalize_agent_id
+from apps.firewall.engine.source import UNPROVEN_GROUPS_REFUSED
 from apps.firewall.engine.subagents import is_leaf, max_spawn_depth, subagent_policy
 from apps.firewall.engine.universe import Universe
 
@@ -48,6 +49,7 @@ class Engine:
         agent_defaults: the layer of any agent when there are none.
         channels: by name.
         leaf_depth: from there on a sub-agent is a leaf.
+        refuses_unproven_groups: nothing is decided where a caller names a group that no session key leads to.
         talks, speakers, memo, openings: what was worked out about sessions, about who speaks in them, and about
             agents, providers and models.
         admitted: of every tool the one answer that it gets wherever it is allowed.
@@ -72,6 +74,7 @@ class Engine:
     owner_only: Policy = field(init=False)
     sole_agent: str | None = field(init=False)
     leaf_depth: int = field(init=False)
+    refuses_unproven_groups: bool = field(init=False)
     transports: frozenset[str] = field(init=False)
     memo: dict[Any, Any] = field(init=False, default_factory=dict)
     talks: dict[Any, Any] = field(init=False, default_factory=dict)
@@ -87,6 +90,7 @@ class Engine:
         self.owner_only = Policy(deny=self.dialect.owner_only)
         self.sole_agent = self._sole_agent()
         self.leaf_depth = max_spawn_depth(self.dialect, self.max_spawn_depth)
+        self.refuses_unproven_groups = self.settings.get("groups") == UNPROVEN_GROUPS_REFUSED
         self.transports = frozenset((*self.dialect.message_provider_deny, *self.dialect.message_provider_allow))
 
     def varied(self, *added: Policy, **members: Any) -> "Engine":

@@ -41,8 +41,10 @@ def decide(snapshot: Snapshot, context: CallContext, tool: str) -> Decision:
         if resolution.mask & bit:  # else the opening denies it, whatever the later layers say
             finish_resolution(engine, resolution, None, bit)
         if resolution.mask & bit:
-            return engine.admitted.get(tool) or _admitted(engine, tool)
-        return _denial(resolution, tool, bit)
+            decision = engine.admitted.get(tool) or _admitted(engine, tool)
+        else:
+            decision = _denial(resolution, tool, bit)
+        return decision if resolution.talk.unproven_group is None else _with_unproven(resolution, decision)
     except ResolutionError as exc:
         return Decision(tool, False, exc.code, None, None, exc.message)
     except Exception as exc:  # noqa: BLE001 - fail closed: whatever went wrong, the tool is not allowed
@@ -115,6 +117,14 @@ _decision: Final[Callable[[tuple[str, bool, str | None, str | None, str | None, 
 
 def _admitted(engine: Engine, tool: str) -> Decision:
     return engine.admitted.setdefault(tool, Decision(tool, True, None, None, None, _ADMITTED))
+
+
+def _with_unproven(resolution: Resolution, decision: Decision) -> Decision:
+    """Say in a decision that what the caller said of a group did not count."""
+    named = resolution.talk.unproven_group
+    return decision._replace(
+        reason=f"{decision.reason}; the rules of the group `{named}` did not count: no session key leads to it"
+    )
 
 
 def _denial(resolution: Resolution, tool: str, bit: int) -> Decision:
@@ -253,7 +263,7 @@ def _shown(engine: Engine, resolution: Resolution) -> ContextResolution:
         channel=session.channel or resolution.context.channel,
         group_ids=session.group_ids,
         group=places.get("group"),
-        group_dropped=session.dropped_group is not None,
+        group_dropped=resolution.talk.unproven_group is not None,
         sender=places.get("sender"),
         is_owner=resolution.is_owner,
         profile=opening.profile,

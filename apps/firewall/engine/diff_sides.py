@@ -25,7 +25,7 @@ from apps.firewall.engine.diff_places import ANYBODY, Blocks, Places, identity_o
 from apps.firewall.engine.joint import Joint
 from apps.firewall.engine.late import sandbox_mask
 from apps.firewall.engine.opening import Opening, Question, build_opening
-from apps.firewall.engine.resolve import WEBCHAT
+from apps.firewall.engine.owners import WEBCHAT
 from apps.firewall.engine.senders import SenderIndex
 
 Pair: TypeAlias = tuple[int, int]
@@ -281,7 +281,7 @@ class Sides:
         if is_owner is not None:
             return is_owner, is_owner
         speaking = sender_of(sender, Conversation(channel=channel))
-        old, new = (engine.owners.knows(speaking.channel, speaking.id) for engine in self._engines)
+        old, new = (engine.owners.knows(speaking.channel, speaking) for engine in self._engines)
         return old, new
 
     def _owner_pair(self, owners: Owners, flavors: Flavors) -> Pair:

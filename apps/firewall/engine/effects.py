@@ -13,8 +13,8 @@ from apps.firewall.engine.agent_rows import LATE, Gate
 from apps.firewall.engine.candidates import Candidates
 from apps.firewall.engine.compile import Engine
 from apps.firewall.engine.contexts import Conversation, SenderClass, agent_of, sender_of
+from apps.firewall.engine.owners import WEBCHAT
 from apps.firewall.engine.policy import Policy
-from apps.firewall.engine.resolve import WEBCHAT
 from apps.firewall.engine.senders import SenderIndex
 from apps.firewall.engine.simulate import Block
 from apps.firewall.engine.surroundings import Speakers, Surroundings, mask_of_block, part_of

@@ -21,7 +21,7 @@ from apps.firewall.engine.diff_places import ANYBODY, mask_of_numbers
 from apps.firewall.engine.diff_sides import Bearing, Sides
 from apps.firewall.engine.guardrail_form import LABEL, GuardrailForm
 from apps.firewall.engine.names import fold, read_glob
-from apps.firewall.engine.resolve import WEBCHAT
+from apps.firewall.engine.owners import WEBCHAT
 from apps.firewall.engine.senders import SenderIndex, compile_senders, normalize_channel
 from apps.firewall.engine.session_key import normalize_agent_id
 from apps.firewall.engine.snapshot import Snapshot
@@ -70,7 +70,7 @@ class Scopes:
         """Say who somebody is that speaks on a channel."""
         speaking = sender_of(sender, Conversation(channel=channel))
         found = (at for at, index in enumerate(self._lists) if index is not None and index.find(speaking) is not None)
-        return Marking(self.engine.owners.knows(speaking.channel, speaking.id), frozenset(found))
+        return Marking(self.engine.owners.knows(speaking.channel, speaking), frozenset(found))
 
     def scope(self, number: int, sides: Sides, frame: Frame) -> Scope:
         """Return the scope of one of the guardrails."""

@@ -1,16 +1,20 @@
 """Who is an owner: `commands.ownerAllowFrom`, entries such as `telegram:1001`."""
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from apps.firewall.engine.dialect import Dialect
 from apps.firewall.engine.names import fold
 from apps.firewall.engine.senders import Sender
 
+WEBCHAT: Final = "webchat"
+
 
 class OwnerList:
     """The owners of an environment.
 
-    An entry names a sender of one channel, or without a channel a sender of any. `*` proves nobody.
+    An entry names a sender of one channel, or without a channel a sender of any: by id or by phone number. `*` proves
+    nobody, and neither does a name.
     """
 
     __slots__ = ("_dialect", "_entries")
@@ -19,14 +23,21 @@ class OwnerList:
         self._dialect = dialect
         self._entries = frozenset(self._normal(entry) for entry in entries) - {"", "*"}
 
-    def knows(self, channel: str | None, sender_id: str | None) -> bool | None:
-        """Say whether a sender is an owner; None when the list is empty or the sender is not known."""
-        if not self._entries or not channel or not sender_id:
+    def knows(self, channel: str | None, sender: Sender) -> bool | None:
+        """Say whether a sender is an owner. In a chat, whoever is not named is none, also where nobody is.
+
+        Returns:
+            None where that is not known: nobody speaks, the channel is not known, or it is web chat, where whoever
+            signed in may be an owner by their rights.
+        """
+        if not channel or not (sender.id or sender.e164 or sender.username or sender.name):
             return None
-        sender = fold(sender_id)
         where = fold(channel)
         where = self._dialect.channel_aliases.get(where, where)
-        return f"{where}:{sender}" in self._entries or sender in self._entries
+        ids = [each for each in (sender.id, sender.e164) if each]
+        if any(each in self._entries or f"{where}:{each}" in self._entries for each in ids):
+            return True
+        return None if where == WEBCHAT else False
 
     def senders(self) -> Iterator[Sender]:
         """Return one sender for every entry."""

@@ -14,7 +14,12 @@ from apps.firewall.engine.contexts import classes_of
 from apps.firewall.engine.decide import UNKNOWN_TOOL, decide
 from apps.firewall.engine.layers import LAYERS
 from apps.firewall.engine.recorded import RecordedContext
-from apps.firewall.engine.resolve import AgentRequiredError, ContradictionError, ResolutionError
+from apps.firewall.engine.resolve import (
+    AgentRequiredError,
+    ContradictionError,
+    GroupUnprovenError,
+    ResolutionError,
+)
 from apps.firewall.engine.snapshot import Snapshot
 
 Verdict: TypeAlias = Literal["allowed", "asks", "denied"]
@@ -22,7 +27,11 @@ Change: TypeAlias = Literal["blocked", "allowed", "asked", "unasked", "same", "u
 """`asked`: it ran by itself and would ask a person; `unasked` the other way round."""
 
 POLICY_LAYERS: Final = frozenset(
-    (*LAYERS, UNKNOWN_TOOL, ResolutionError.code, ContradictionError.code, AgentRequiredError.code)
+    (
+        *LAYERS,
+        UNKNOWN_TOOL,
+        *(each.code for each in (ResolutionError, ContradictionError, AgentRequiredError, GroupUnprovenError)),
+    )
 )
 """What a record names as deciding layer where the policy itself refused."""
 

@@ -34,6 +34,7 @@ class Talk:
         asked_on: the channel whose groups and direct chats are asked, else the conversation's.
         spoken_on: the channel that the caller names, else the conversation's: there the sender is looked for.
         is_webchat: that channel is the Gateway's own chat.
+        unproven_group: a group that the caller names and no session key leads to: its rules are passed over.
     """
 
     session: Session
@@ -45,6 +46,7 @@ class Talk:
     asked_on: str | None
     spoken_on: str | None
     is_webchat: bool
+    unproven_group: str | None
 
 
 class Speaker(NamedTuple):

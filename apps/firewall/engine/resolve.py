@@ -15,13 +15,13 @@ from apps.firewall.engine.dialect import Dialect
 from apps.firewall.engine.late import finish_resolution
 from apps.firewall.engine.names import fold, trim
 from apps.firewall.engine.opening import Opening, Question, build_opening
+from apps.firewall.engine.owners import WEBCHAT
 from apps.firewall.engine.resolution import Given, Resolution, Speaker, Talk
 from apps.firewall.engine.senders import Sender
 from apps.firewall.engine.session import Session, session_of
 from apps.firewall.engine.session_key import normalize_agent_id, subagent_depth, whole_depth
 from apps.firewall.errors import FirewallError
 
-WEBCHAT: Final = "webchat"
 _ROLES: Final = ("main", "orchestrator", "leaf")
 _CONTROL_SCOPES: Final = ("children", "none")
 
@@ -42,6 +42,12 @@ class AgentRequiredError(ResolutionError):
     """Several agents are configured and the context names none."""
 
     code = "agent_required"
+
+
+class GroupUnprovenError(ResolutionError):
+    """The caller names a group that its session keys do not lead to, and the environment refuses that."""
+
+    code = "group_unproven"
 
 
 def resolve(engine: Engine, context: CallContext, given: Given | None = None) -> Resolution:
@@ -124,6 +130,9 @@ def _talk(engine: Engine, context: CallContext) -> Talk:
         raise ResolutionError(session.problem)
     channel = session.channel or context.channel
     spoken_on = context.channel or channel
+    named = session.dropped_group or (None if session.group_ids else context.group_channel or context.group_space)
+    if named is not None and engine.refuses_unproven_groups:
+        raise GroupUnprovenError(f"the call names the group `{named}`, and its session key does not lead to it")
     chains = chains_of(engine, context, session)
     return Talk(
         session=session,
@@ -135,6 +144,7 @@ def _talk(engine: Engine, context: CallContext) -> Talk:
         asked_on=chains[0][0].removeprefix("channels.") if chains else channel,
         spoken_on=spoken_on,
         is_webchat=spoken_on is not None and fold(spoken_on) == WEBCHAT,
+        unproven_group=named,
     )
 
 
@@ -147,7 +157,8 @@ def _speaker(
     spoken_on: str | None,
     channel: str | None,
 ) -> Speaker:
-    return Speaker(Sender(sender_id, username, name, e164, spoken_on), engine.owners.knows(channel, sender_id))
+    sender = Sender(sender_id, username, name, e164, spoken_on)
+    return Speaker(sender, engine.owners.knows(channel, sender))
 
 
 def _agent_of(engine: Engine, context: CallContext, session: Session) -> str | None:

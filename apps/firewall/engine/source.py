@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from apps.firewall.engine.content import ContentFilter
 from apps.firewall.engine.grants import Grant
 from apps.firewall.engine.policy import Policy
+
+UNPROVEN_GROUPS_REFUSED: Final[Mapping[str, Any]] = {"unproven": "refuse"}
+"""The setting `groups` where nothing is decided for a caller that names a group to which no session key leads."""
 
 Named: TypeAlias = list[tuple[str, Policy | None]]
 """Blocks by key in document order; a block that is null stays as None, for some look-ups tell it from an absent one."""
@@ -98,7 +101,7 @@ class SnapshotSource:
         max_spawn_depth: None for the dialect's default.
         owners: entries such as `telegram:1001`.
         settings: the runtime's plain JSON: `exec`, `fs`, `elevated`, `loopDetection`, `toolSearch`, `sandbox`,
-            `workspace`.
+            `workspace`, and of our own `groups`.
         exec_approvals: the document of exec approvals (`defaults`, `agents`), plain JSON.
         profiles: profiles of the environment's own, beside the built-in ones of the dialect.
         grants: of the permissions that tools ask for; their order means nothing.

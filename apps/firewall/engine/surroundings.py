@@ -28,7 +28,7 @@ from apps.firewall.engine.contexts import (
 )
 from apps.firewall.engine.conversation import block_in, chains_of
 from apps.firewall.engine.diff_places import ANYBODY, Places, identity_of
-from apps.firewall.engine.resolve import WEBCHAT
+from apps.firewall.engine.owners import WEBCHAT
 from apps.firewall.engine.session import session_of
 from apps.firewall.engine.simulate import Block
 from apps.firewall.engine.snapshot import Snapshot
@@ -125,7 +125,7 @@ class Surroundings:
         if is_owner is not None:
             return is_owner
         speaking = sender_of(sender, Conversation(channel=channel))
-        return self.engine.owners.knows(speaking.channel, speaking.id)
+        return self.engine.owners.knows(speaking.channel, speaking)
 
     def _gate(self, channel: str, owner: bool | None) -> Gate:
         is_stranger = self.engine.dialect.owner_unknown_is_stranger and owner is not True

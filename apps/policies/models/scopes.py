@@ -59,7 +59,8 @@ class ElevatedLevel(models.TextChoices):
 class GlobalPolicy(PolicyRecord, ScopeBlock):
     """What applies to every agent: `tools`, and of `agents` and `commands` what policy needs.
 
-    `extra` is the rest of the document, in its order.
+    `extra` is the rest of the document, in its order. `refuse_unproven_groups` is ours: a call that names a group to
+    which no session key leads is refused, instead of being decided without the group's rules.
     """
 
     subagent_allow = names_field()
@@ -71,6 +72,7 @@ class GlobalPolicy(PolicyRecord, ScopeBlock):
     elevated_default = models.CharField(max_length=8, choices=ElevatedLevel.choices, null=True, blank=True)
     owners = OrderedJSONField(null=True, blank=True)
     ownership = models.CharField(max_length=32, null=True, blank=True)
+    refuse_unproven_groups = models.BooleanField(default=True)
 
     class Meta:
         constraints: ClassVar = [

@@ -199,9 +199,12 @@ def _by_sender(dialect: Dialect, rules: Named, context: CallContext) -> tuple[bo
 
 
 def _is_owner(source: SnapshotSource, context: CallContext) -> bool | None:
-    if context.sender_is_owner is not None or not source.owners or not context.channel or not context.sender_id:
+    said = (context.sender_id, context.sender_username, context.sender_name, context.sender_e164)
+    if context.sender_is_owner is not None or not context.channel or not any(said):
         return context.sender_is_owner
-    return f"{context.channel}:{context.sender_id}" in source.owners or context.sender_id in source.owners
+    ids = [each for each in (context.sender_id, context.sender_e164) if each]
+    names = {*ids, *(f"{context.channel}:{each}" for each in ids)}
+    return bool(names & set(source.owners)) or (None if context.channel == "webchat" else False)
 
 
 def _patch_open(source: SnapshotSource, context: CallContext, dialect: Dialect) -> bool:
