@@ -12,6 +12,7 @@ from apps.firewall.engine.context import CallContext
 from apps.firewall.engine.decide import decide, explain
 from apps.firewall.engine.openclaw_json import parse_document
 from apps.firewall.engine.snapshot import build_snapshot
+from apps.firewall.engine.source import UNPROVEN_GROUPS_REFUSED
 from apps.firewall.tools.definition import Definition
 from apps.firewall.tools.discovery.found import Found, Look
 from apps.firewall.tools.executors import McpExecutor
@@ -42,6 +43,7 @@ def test_records_compile_to_what_the_engine_reads_in_the_document(environment: A
         environment=environment.slug,
         exec_approvals=json.loads(approvals),
     )
+    read.settings = {**read.settings, "groups": UNPROVEN_GROUPS_REFUSED}  # as every new environment has it
     assert compile_draft(environment).document == build_snapshot(read).document
     assert compile_draft(environment).digest == build_snapshot(read).digest
 
