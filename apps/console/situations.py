@@ -97,7 +97,8 @@ class Situation:
             )
         )
         unknown = {} if self.sender else {"sender_id": None}
-        return replace(context, agent_id=context.agent_id or None, **unknown)  # type: ignore[arg-type]
+        sandboxed = True if self.sandbox else None  # what is not picked is as configured
+        return replace(context, agent_id=context.agent_id or None, sandboxed=sandboxed, **unknown)  # type: ignore[arg-type]
 
     def query(self, prefix: str = "") -> dict[str, str]:
         """Write the situation as parameters of a URL; what says nothing is left out."""
@@ -135,6 +136,7 @@ class Situation:
 
 def situation_of(context: CallContext) -> Situation | None:
     """Find the situation that means a context; None when the fields of a form cannot say all of it."""
+    context = replace(context, sandboxed=context.sandboxed or None)
     return next((each for each in _situations(context) if each.context() == context), None)
 
 
@@ -157,7 +159,7 @@ def _situations(context: CallContext) -> Iterator[Situation]:
         channel=context.channel or "",
         group=group,
         owner=next(word for word, is_owner in OWNERS.items() if is_owner is context.sender_is_owner),
-        sandbox=context.sandboxed,
+        sandbox=bool(context.sandboxed),
         depth=min(context.subagent_depth, DEPTH_LIMIT),
     )
     senders = ("", ANY_OTHER, *_senders_of(context))

@@ -275,6 +275,7 @@ def _facts(answer: Answer) -> Iterator[tuple[str, str, bool]]:
         yield _("Sender rule"), resolution.sender or _("none"), False
     owner = {True: _("yes"), False: _("no"), None: _("not known")}[resolution.is_owner]
     yield _("Owner"), owner, False
+    yield _("Sandbox"), _("yes") if resolution.sandboxed else _("no"), False
     if resolution.provider_key or resolution.agent_provider_key:
         keys = dict.fromkeys(key for key in (resolution.provider_key, resolution.agent_provider_key) if key)
         yield _("Provider rule"), ", ".join(keys), False

@@ -102,7 +102,7 @@ def _context(asked: argparse.Namespace) -> CallContext:
         sender_username=named.get("username"),
         sender_name=named.get("name"),
         sender_is_owner=_OWNER[asked.owner],
-        sandboxed=asked.sandbox,
+        sandboxed=asked.sandbox or None,
         subagent_depth=asked.depth,
     )
 

@@ -114,6 +114,7 @@ class ContextResolution:
         group_dropped: the caller named a group that its keys do not lead to.
         sender: where the sender's rule of the sender layer stands; None when none matches.
         is_owner: None when it is not known.
+        sandboxed: as the call says, else as configured.
         provider_key, agent_provider_key: the keys of the provider blocks that hold, as written.
     """
 
@@ -126,6 +127,7 @@ class ContextResolution:
     group_dropped: bool
     sender: str | None
     is_owner: bool | None
+    sandboxed: bool
     profile: str | None
     provider_profile: str | None
     provider_key: str | None

@@ -130,7 +130,8 @@ def _owners(context: CallContext, classes: Classes) -> Iterator[Values]:
 
 def _sandbox(context: CallContext, classes: Classes) -> Iterator[Values]:
     del context
-    yield from ({"sandboxed": sandboxed} for sandboxed in classes.sandboxed)
+    words = (None, False, True) if classes.has_sandbox_modes else (None, True)
+    yield from ({"sandboxed": word} for word in words)
 
 
 def _depths(context: CallContext, classes: Classes) -> Iterator[Values]:

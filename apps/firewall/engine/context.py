@@ -41,7 +41,7 @@ class CallContext:
     sender_name: str | None = None
     sender_e164: str | None = None
     sender_is_owner: bool | None = None
-    sandboxed: bool = False
+    sandboxed: bool | None = None
     subagent_depth: int = 0
     runtime_tools: tuple[str, ...] | None = None
     inherit_runtime_tools: bool = False
@@ -126,7 +126,7 @@ def _mapping(name: str, value: Any) -> Mapping[str, Any] | None:
 _READERS: Final = {
     **dict.fromkeys((field.name for field in fields(CallContext)), _text),
     "sender_is_owner": _optional_truth,
-    "sandboxed": _truth,
+    "sandboxed": _optional_truth,
     "subagent_depth": _depth,
     "runtime_tools": _texts,
     "inherit_runtime_tools": _truth,

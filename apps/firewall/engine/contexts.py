@@ -13,6 +13,7 @@ from apps.firewall.engine.apply_patch import read_apply_patch
 from apps.firewall.engine.compile import Engine
 from apps.firewall.engine.context import CallContext
 from apps.firewall.engine.groups import DIRECT, GroupMap
+from apps.firewall.engine.sandbox_mode import is_configured
 from apps.firewall.engine.senders import Sender, SenderIndex
 
 ANY_OTHER: Final = "*"
@@ -110,6 +111,7 @@ class Classes:
     depths: tuple[int, ...]
     owners: tuple[bool | None, ...] = OWNERS
     sandboxed: tuple[bool, ...] = (False, True)
+    has_sandbox_modes: bool = False
 
 
 def group_session_key(agent: str, channel: str, group_id: str) -> str:
@@ -160,6 +162,10 @@ def classes_of(*snapshots: Compared, naming: Naming | None = None) -> Classes:
         conversations=_conversations(engines, naming),
         senders=(*sorted({each for engine in engines for each in _senders(engine, naming)}), SenderClass()),
         depths=tuple(sorted({0, 1, *(engine.leaf_depth for engine in engines)})),
+        has_sandbox_modes=any(
+            is_configured(engine.settings, *(agent.settings for agent in (engine.agents or {}).values()))
+            for engine in engines
+        ),
     )
 
 

@@ -266,6 +266,7 @@ def _shown(engine: Engine, resolution: Resolution) -> ContextResolution:
         group_dropped=resolution.talk.unproven_group is not None,
         sender=places.get("sender"),
         is_owner=resolution.is_owner,
+        sandboxed=resolution.sandboxed,
         profile=opening.profile,
         provider_profile=opening.provider_profile,
         provider_key=opening.provider_key,

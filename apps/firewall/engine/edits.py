@@ -122,7 +122,7 @@ def _of_opening(engine: Engine, resolution: Resolution) -> Iterator[tuple[Block,
 
 
 def _of_session(engine: Engine, resolution: Resolution) -> Iterator[tuple[Block, Policy | None]]:
-    if resolution.context.sandboxed:
+    if resolution.sandboxed:
         agent = resolution.opening.agent if engine.agents is not None else None
         if agent is not None:
             yield Block(layer="sandbox", agent=agent.name), agent.sandbox

@@ -125,7 +125,7 @@ def _standing(engine: Engine, resolution: Resolution, given: Given | None) -> St
     context, opening, role = resolution.context, resolution.opening, None
     if resolution.talk.depth >= 1 or context.subagent_depth >= 1:
         role = LEAF_ROLE if resolution.depth >= engine.leaf_depth else "orchestrator"
-    state = (context.sandboxed, resolution.is_owner is False, role)
+    state = (resolution.sandboxed, resolution.is_owner is False, role)
     if given is not None:
         return _stand(engine, opening, State(*state), given)
     kept: Standing | None = opening.later.get(state)

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from apps.firewall.engine.dialect import Dialect, dialect_named
 from apps.firewall.engine.policy import Policy, PolicyShapeError, read_policy
+from apps.firewall.engine.sandbox_mode import depends_on_session
 from apps.firewall.engine.source import (
     AccountSource,
     AgentSource,
@@ -71,6 +72,11 @@ class _Reader:
         default_tools = _object(defaults, "tools")
         subagents = _object(defaults, "subagents")
         depth = subagents.get("maxSpawnDepth")
+        roster = self._agents(agents)
+        settings = _settings(shared, defaults, _SHARED_SETTINGS)
+        if depends_on_session(settings, *(agent.settings for agent in roster or ())):
+            session = _object(document, "session")
+            settings["session"] = {name: whole(session[name]) for name in ("mainKey", "scope") if name in session}
         return SnapshotSource(
             dialect=self._dialect.release,
             environment=environment,
@@ -81,7 +87,7 @@ class _Reader:
             sandbox=_policy(_object(shared, "sandbox").get("tools"), "tools.sandbox.tools"),
             subagents=_policy(_object(shared, "subagents").get("tools"), "tools.subagents.tools"),
             max_spawn_depth=None if depth is None else max_spawn_depth(self._dialect, depth),
-            agents=self._agents(agents),
+            agents=roster,
             agent_defaults=_policy(default_tools, "agents.defaults.tools") if "tools" in defaults else None,
             agent_defaults_by_provider=self._providers(default_tools, "agents.defaults.tools"),
             channels=[
@@ -90,7 +96,7 @@ class _Reader:
                 if isinstance(block, Mapping)
             ],
             owners=_owners(_object(document, "commands").get("ownerAllowFrom")),
-            settings=_settings(shared, defaults, _SHARED_SETTINGS),
+            settings=settings,
             exec_approvals=whole(exec_approvals),
         )
 

@@ -34,6 +34,7 @@ class Talk:
         asked_on: the channel whose groups and direct chats are asked, else the conversation's.
         spoken_on: the channel that the caller names, else the conversation's: there the sender is looked for.
         is_webchat: that channel is the Gateway's own chat.
+        is_sandboxed: what the configured mode says of the session.
         unproven_group: a group that the caller names and no session key leads to: its rules are passed over.
     """
 
@@ -46,6 +47,7 @@ class Talk:
     asked_on: str | None
     spoken_on: str | None
     is_webchat: bool
+    is_sandboxed: bool
     unproven_group: str | None
 
 
@@ -71,6 +73,7 @@ class Resolution:
         "mask",
         "opening",
         "sandbox_places",
+        "sandboxed",
         "sender",
         "talk",
     )
@@ -84,6 +87,7 @@ class Resolution:
     late: list[Applied]
     mask: int
     sandbox_places: Places | None
+    sandboxed: bool
     # no `__init__`: a call of one costs as much as all else that an opening takes
 
     @property

@@ -17,6 +17,7 @@ from apps.firewall.engine.names import fold, trim
 from apps.firewall.engine.opening import Opening, Question, build_opening
 from apps.firewall.engine.owners import WEBCHAT
 from apps.firewall.engine.resolution import Given, Resolution, Speaker, Talk
+from apps.firewall.engine.sandbox_mode import is_sandboxed
 from apps.firewall.engine.senders import Sender
 from apps.firewall.engine.session import Session, session_of
 from apps.firewall.engine.session_key import normalize_agent_id, subagent_depth, whole_depth
@@ -86,7 +87,7 @@ def open_resolution(engine: Engine, context: CallContext, given: Given | None = 
         context.model_id,
         engine.dialect.owner_unknown_is_stranger and is_owner is not True,
         talk.transport,
-        context.sandboxed,
+        talk.is_sandboxed if context.sandboxed is None else context.sandboxed,
         given is None,
     )
     opening: Opening | None = engine.memo.get(question)
@@ -103,6 +104,7 @@ def open_resolution(engine: Engine, context: CallContext, given: Given | None = 
     resolution.late = []
     resolution.mask = opening.mask
     resolution.sandbox_places = None
+    resolution.sandboxed = question[5]
     if context.stored_session is not None:
         _read_stored(engine, resolution, context.stored_session)
     return resolution
@@ -134,16 +136,18 @@ def _talk(engine: Engine, context: CallContext) -> Talk:
     if named is not None and engine.refuses_unproven_groups:
         raise GroupUnprovenError(f"the call names the group `{named}`, and its session key does not lead to it")
     chains = chains_of(engine, context, session)
+    agent = _agent_of(engine, context, session)
     return Talk(
         session=session,
         depth=session.depth,
-        agent=_agent_of(engine, context, session),
+        agent=agent,
         chains=chains,
         channel=channel,
         transport=channel if channel in engine.transports else None,
         asked_on=chains[0][0].removeprefix("channels.") if chains else channel,
         spoken_on=spoken_on,
         is_webchat=spoken_on is not None and fold(spoken_on) == WEBCHAT,
+        is_sandboxed=is_sandboxed(engine.settings, engine.own_settings(agent or ""), agent, context.session_key),
         unproven_group=named,
     )
 

@@ -135,6 +135,12 @@ def draft_reconcile(environment: Environment, wanted: Iterable[Wanted]) -> tuple
     return counts, records
 
 
+def _kept_words(place: Path) -> str:
+    if place[-1] == "sandbox":
+        return _("kept as it is; its `mode` decides for which sessions the sandbox's tool policy holds")
+    return _("kept as it is, not part of the tool policy")
+
+
 def _finish(rows: list[Row], present: dict[str, Any] | None, findings: Findings) -> None:
     """Seal what the rows keep, and name it."""
     if any(findings.errors()):
@@ -145,5 +151,5 @@ def _finish(rows: list[Row], present: dict[str, Any] | None, findings: Findings)
         if row.values["extra"]:
             for place in kept_places(row):
                 if findings.place(place) not in said:
-                    findings.info(place, "kept_verbatim", _("kept as it is, not part of the tool policy"))
+                    findings.info(place, "kept_verbatim", _kept_words(place))
             row.values["extra"] = seal_secrets(row.values["extra"], row.path, known, findings)

@@ -40,7 +40,7 @@ def rules_of_call(
             host=settings.host,
             security=rules.security,
             ask=rules.ask,
-            has_sandbox=context.sandboxed,
+            has_sandbox=bool(context.sandboxed),
             elevation=elevation_of(dialect, settings, context),
             elevated_level=settings.elevated_level,
             is_from_chat=bool(context.channel),
