@@ -14,6 +14,7 @@ WORKERS ?= 2
 HOST ?= 127.0.0.1
 PORT ?= 8000
 FAST := -p no:playwright -p no:schemathesis -p no:faker # plugins that take seconds to load
+LONGEST := --durations=15 --durations-min=3
 SHARED := --dist loadfile --no-loadscope-reorder # long files first, as tests/conftest.py sorts them
 SYSTEM_TOOLS := chromium:chromium bwrap:bubblewrap msgfmt:gettext redis-server:redis-server
 LICENCES := MIT;BSD;Apache;ISC;Python Software Foundation;PSF;MPL;Mozilla;0BSD;LGPL;Lesser General Public;Zope;ZPL;Unlicense;Public Domain;The Unlicense;Artistic
@@ -110,11 +111,11 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
-# both halves run even when the first fails: one run names everything that is broken
+# both halves run even when the first fails: one run names everything that is broken, and what takes longest
 test: setup system lint types test-plugin
 	@failed=0; set -x; \
-	$(EMBEDDED) $(BIN)/pytest -m "not journey and not slow" -q -n $(WORKERS) $(SHARED) || failed=1; \
-	$(EMBEDDED) $(BIN)/pytest -m "journey and not slow" -q -n $(WORKERS) $(SHARED) || failed=1; \
+	$(EMBEDDED) $(BIN)/pytest -m "not journey and not slow" -q -n $(WORKERS) $(SHARED) $(LONGEST) || failed=1; \
+	$(EMBEDDED) $(BIN)/pytest -m "journey and not slow" -q -n $(WORKERS) $(SHARED) $(LONGEST) || failed=1; \
 	exit $$failed
 
 test-fast: $(VENV)/.dev

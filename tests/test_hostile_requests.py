@@ -109,6 +109,7 @@ def mixed() -> list[dict[str, str]]:
     return [{name: MORE[(index + shift) % len(MORE)][:300] for index, name in enumerate(NAMES)} for shift in (0,)]
 
 
+@pytest.mark.slow
 def test_no_page_breaks_over_a_hostile_query(people: Client, world: Seeded) -> None:
     assert hold(people, pages(world, 0), "get", [*everywhere(BRIEF[:1], limit_bytes=QUERY_BYTES), *mixed()]) == []
 

@@ -19,6 +19,7 @@ def run(*arguments: str) -> str:
     return out.getvalue()
 
 
+@pytest.mark.slow
 def test_the_first_people_sign_in_with_what_was_printed() -> None:
     passwords = json.loads(run("create_people", "--json"))
     assert list(passwords) == ["admin", "operator", "auditor", "viewer"]

@@ -59,6 +59,7 @@ def test_who_is_shut_out_cannot_sign_in(client_of: Any, admin: User, operator: U
     assert not Session.objects.filter(user=operator).exists()
 
 
+@pytest.mark.slow
 def test_guessing_is_stopped(client_of: Any, operator: User) -> None:
     browser = client_of()
     for _ in range(12):

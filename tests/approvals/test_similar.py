@@ -91,6 +91,7 @@ def test_another_agent_policy_reason_or_risk_is_never_in_the_same_pile(
     assert sorted(count for _, count in cards(environment, operator)) == [1, SIMILAR_FROM]
 
 
+@pytest.mark.slow
 def test_a_thousand_become_at_most_five_cards_in_one_query(
     environment: Any, operator: Any, touch: Callable[..., Approval], django_assert_num_queries: Any
 ) -> None:

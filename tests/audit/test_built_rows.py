@@ -13,6 +13,7 @@ UNTIL = datetime(2026, 11, 1, tzinfo=UTC)
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.slow
 def test_built_entries_verify_and_are_the_same_from_one_process_or_two() -> None:
     first = build(database.application_address(), entries=1_500, until=UNTIL, chains=4, processes=1)
     report = verify_chains(chain_ids=[built.chain_id for built in first])

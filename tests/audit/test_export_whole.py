@@ -173,6 +173,7 @@ READERS = {"csv": csv_rows, "jsonl": jsonl_rows, "parquet": parquet_rows}
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.slow
 def test_twenty_thousand_rows_agree_in_three_formats_though_their_workers_were_killed(
     auditor: Any, folder: Path
 ) -> None:

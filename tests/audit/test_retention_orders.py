@@ -130,6 +130,7 @@ class Ends(RuleBasedStateMachine):
 
 
 @pytest.mark.usefixtures("transactional_db", "empty_ledger", "fresh_writer")
+@pytest.mark.slow
 def test_floors_and_holds_hold_in_any_order() -> None:
     chosen: Any = hypothesis_settings(max_examples=8, stateful_step_count=12, deadline=None, derandomize=True)
     run_state_machine_as_test(Ends, settings=chosen)  # each step asserts what may be gone, and that the rest is there

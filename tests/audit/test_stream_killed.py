@@ -40,6 +40,7 @@ def worker(stream: Any, folder: Path, port: int) -> subprocess.Popen[bytes]:
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.slow
 def test_what_a_killed_worker_had_handed_over_comes_once_more_and_the_rest_follows(
     admin: Any, settings: Any, tmp_path: Path
 ) -> None:

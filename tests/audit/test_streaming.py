@@ -148,6 +148,7 @@ def test_a_worker_that_died_before_it_moved_the_cursor_sends_again(
     assert send(stream) == 2 and numbers(web) == [1, 1]
 
 
+@pytest.mark.slow
 def test_a_slow_receiver_gets_less_at_once_and_each_entry(
     add: Add, web: HttpServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -49,6 +49,7 @@ def record(process: Writer, *drafts: object) -> None:
         process.submit(seal_entry(draft)).result(timeout=60)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_the_call_of_a_killed_process_ends_as_unknown() -> None:
     call_id = new_id()
     settings = connections["default"].settings_dict

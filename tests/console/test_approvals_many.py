@@ -30,6 +30,7 @@ def storm(ask: Ask) -> Callable[[int], list[Approval]]:
     return make
 
 
+@pytest.mark.slow
 def test_similar_requests_share_a_card_with_their_number(
     client_of: ClientOf, operator: Any, storm: Callable[[int], list[Approval]]
 ) -> None:
@@ -41,6 +42,7 @@ def test_similar_requests_share_a_card_with_their_number(
     assert f"/approvals/waiting/?shape={requests[0].shape}" in page
 
 
+@pytest.mark.slow
 def test_a_thousand_that_wait_take_a_bounded_number_of_queries_and_cards(
     client_of: ClientOf, operator: Any, storm: Callable[[int], list[Approval]], django_assert_max_num_queries: Any
 ) -> None:

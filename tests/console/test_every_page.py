@@ -316,6 +316,7 @@ def _form_of(each: Element, root: Element) -> Element | None:
 
 
 @pytest.mark.parametrize("name", PAGES)
+@pytest.mark.slow
 def test_what_it_fetches_and_where_that_goes_exist(name: str, site: Site) -> None:
     page = site.english[name]
     ids = {each.get("id") for each in page.root.walk()}

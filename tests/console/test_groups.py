@@ -106,6 +106,7 @@ def test_a_group_is_found_by_its_name_or_by_what_is_around_it(
     assert [row.record.key for row in rows] == keys
 
 
+@pytest.mark.slow
 def test_the_list_has_pages_and_a_group_s_own_page_shows_the_one_that_holds_it(
     client_of: ClientOf, grouped: Any, viewer: Any, admin: Any, django_assert_max_num_queries: Any
 ) -> None:

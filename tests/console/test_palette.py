@@ -197,6 +197,7 @@ def test_every_page_holds_the_dialog_and_a_link_that_works_without_scripts(
     assert 'hx-get="/palette/"' in text
 
 
+@pytest.mark.slow
 def test_ten_thousand_groups_cost_no_more_questions(
     client_of: ClientOf, draft: Any, admin: Any, django_assert_max_num_queries: Any
 ) -> None:

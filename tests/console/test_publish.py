@@ -64,6 +64,7 @@ def test_the_review_shows_each_change_marked(client_of: ClientOf, admin: Any, en
 
 
 @pytest.mark.usefixtures("published")
+@pytest.mark.slow
 def test_the_review_names_the_tools_that_come_change_and_go(client_of: ClientOf, admin: Any, environment: Any) -> None:
     assert 'id="tool-changes"' not in client_of(admin).get("/publish/").content.decode()
     definition = Definition(name="lamp_set", description="Switches a lamp.")

@@ -51,6 +51,7 @@ def test_an_empty_list_leads_to_the_review(client_of: ClientOf, viewer: Any, env
     assert 'href="/publish/"' in page
 
 
+@pytest.mark.slow
 def test_the_list_goes_on_under_a_number(client_of: ClientOf, admin: Any, environment: Any, two: Any) -> None:
     for number in range(25):
         _publish(environment, admin, f"more {number}", *(["exec"] if number % 2 else []))

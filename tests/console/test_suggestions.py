@@ -73,6 +73,7 @@ LISTS = st.none() | st.lists(st.sampled_from(ENTRIES), max_size=3)
 
 @given(called_tools=TOOLS, allow=LISTS, also=LISTS, deny=LISTS, profile=st.sampled_from([None, "coding", "minimal"]))
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.slow
 def test_each_recorded_call_stays_allowed_as_before_and_nothing_opens(
     draft: Any, called_tools: set[str], allow: Any, also: Any, deny: Any, profile: str | None
 ) -> None:

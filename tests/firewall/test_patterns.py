@@ -88,6 +88,7 @@ def test_a_match_across_two_windows_is_found_whole() -> None:
 
 @pytest.mark.unhurried
 @pytest.mark.parametrize("written", [r"(.*)(.*)(.*)(.*)(.*)z", r"(\S+)@(\S+)", "a*b", r"\w+x\w+y\w+z", ".*.*.*x"])
+@pytest.mark.slow
 def test_a_search_without_a_match_ends_and_says_how_far_it_came(written: str) -> None:
     began = time.monotonic()
     found = list(search_bounded(compile_pattern(written), "a" * 200_000, limit_s=0.2))

@@ -256,6 +256,7 @@ def test_every_method_has_params_here() -> None:
     assert set(PARAMS) == set(METHODS)
 
 
+@pytest.mark.slow
 def test_no_door_of_agents_breaks_or_hangs_over_what_no_client_sends(running: Served, secret: str) -> None:
     for door in DOORS.values():
         door(running, secret, SHORT)
@@ -263,6 +264,7 @@ def test_no_door_of_agents_breaks_or_hangs_over_what_no_client_sends(running: Se
         assert session.get(f"{running.url}/healthz", timeout=PATIENCE_S).status_code == 200
 
 
+@pytest.mark.slow
 def test_no_member_of_what_agents_send_breaks_a_path_with_what_cannot_be_stored(
     running: Served, secret: str, environment: Any
 ) -> None:

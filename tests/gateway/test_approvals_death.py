@@ -61,7 +61,8 @@ def runs() -> dict[str, list[str]]:
 
 
 @pytest.mark.unhurried
-@pytest.mark.parametrize("count", [12, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [12, 100])
+@pytest.mark.slow
 def test_what_waits_survives_a_kill_of_web_and_worker_and_nothing_runs_without_an_answer(
     installation: Installation, secret: str, operator: Any, count: int
 ) -> None:

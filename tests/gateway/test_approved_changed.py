@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 from django.utils import timezone
 
 from apps.api.serializers.approvals import approval_shown
@@ -215,6 +216,7 @@ def allowed(agent: httpx.Client, operator: Any, body: dict[str, Any], approval: 
     return done
 
 
+@pytest.mark.slow
 def test_every_way_to_change_what_was_approved_is_caught_and_named(
     agent: httpx.Client, operator: Any, settings: Any
 ) -> None:
@@ -241,6 +243,7 @@ def test_every_way_to_change_what_was_approved_is_caught_and_named(
     assert missed == []
 
 
+@pytest.mark.slow
 def test_the_same_commands_run_when_nothing_has_changed(agent: httpx.Client, operator: Any, settings: Any) -> None:
     call(agent, "write", {"path": "begin", "content": ""})
     desk = workspace(settings)
@@ -256,6 +259,7 @@ def test_the_same_commands_run_when_nothing_has_changed(agent: httpx.Client, ope
     assert refused == []
 
 
+@pytest.mark.slow
 def test_what_a_command_does_not_read_may_change(agent: httpx.Client, operator: Any, settings: Any) -> None:
     call(agent, "write", {"path": "begin", "content": ""})
     desk = workspace(settings)
@@ -276,6 +280,7 @@ def test_what_a_command_does_not_read_may_change(agent: httpx.Client, operator: 
         assert done["status"] in {"completed", "failed"}, (command, done)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_bound_is_said_in_both_languages(agent: httpx.Client, settings: Any, tmp_path: Path) -> None:
     call(agent, "write", {"path": "begin", "content": ""})
     desk = workspace(settings)
@@ -300,6 +305,7 @@ def test_what_cannot_be_bound_is_said_in_both_languages(agent: httpx.Client, set
             assert each["reason"]["en"] and each["reason"]["zh-hans"] != each["reason"]["en"]
 
 
+@pytest.mark.slow
 def test_files_beyond_the_bounds_are_named_and_what_is_within_is_still_bound(
     agent: httpx.Client, operator: Any, settings: Any, monkeypatch: Any
 ) -> None:
@@ -320,6 +326,7 @@ def test_files_beyond_the_bounds_are_named_and_what_is_within_is_still_bound(
     assert [each["path"] for each in done["error"]["details"]] == [f"file {desk}/a/**"]
 
 
+@pytest.mark.slow
 def test_a_script_outside_the_workspace_is_bound_too(agent: httpx.Client, operator: Any, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()

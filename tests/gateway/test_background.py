@@ -87,6 +87,7 @@ def alive(marker: str) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_a_command_is_left_when_its_time_is_over_and_read_later(agent: httpx.Client) -> None:
     answer = ask(agent, "exec", {"command": "sh -c 'echo first; read line; echo second; exit 3'", "yieldMs": 3000})
     name = begun(answer)
@@ -123,6 +124,7 @@ def test_one_that_ends_in_time_answers_as_in_the_foreground(agent: httpx.Client)
     assert not BackgroundCommand.objects.exists()
 
 
+@pytest.mark.slow
 def test_where_process_is_denied_it_runs_in_the_foreground_and_says_so(agent: httpx.Client, holder: Holder) -> None:
     holder.snapshot = snapshot_with(settings=FULL, approvals={}, deny=("process",))
     until(lambda: process(agent, "list").get("status") != "completed", seconds=30)
@@ -139,6 +141,7 @@ def test_a_call_without_a_session_runs_in_the_foreground_and_says_so(agent: http
     assert "names no session" in answer["warnings"][0]["message"]
 
 
+@pytest.mark.slow
 def test_the_policy_may_leave_every_command_that_takes_long(agent: httpx.Client, holder: Holder) -> None:
     holder.snapshot = snapshot_with(settings={**FULL, "backgroundMs": 200, "timeoutSec": 5}, approvals={})
     until(lambda: "sessionId" in (ask(agent, "exec", {"command": "sleep 0.5"}).get("result") or {}), seconds=30)
@@ -200,6 +203,7 @@ def test_a_terminal_in_the_foreground_needs_no_session(agent: httpx.Client) -> N
     assert answer["result"]["exit_code"] == 0
 
 
+@pytest.mark.slow
 def test_hostile_output_is_bounded_and_said_to_be(agent: httpx.Client) -> None:
     name = begun(run(agent, "sh -c 'yes aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa | head -c 20000000; printf \"\\377\\000end\"'"))
     until(lambda: has_ended(name), seconds=30)
@@ -222,6 +226,7 @@ def test_limits_hold_as_in_the_foreground(agent: httpx.Client) -> None:
     assert (content_of(entry).error or {})["code"] == "command_process_limit"
 
 
+@pytest.mark.slow
 def test_as_many_run_as_may_and_the_next_is_refused(agent: httpx.Client, settings: Any) -> None:
     settings.BACKGROUND_SESSION_LIMIT = 2
     first = begun(run(agent, "sleep 55.1"))
@@ -236,6 +241,7 @@ def test_as_many_run_as_may_and_the_next_is_refused(agent: httpx.Client, setting
     begun(run(agent, "sleep 55.5"))
 
 
+@pytest.mark.slow
 def test_the_call_and_the_policy_bound_its_time_and_an_admin_both(agent: httpx.Client, settings: Any) -> None:
     settings.BACKGROUND_TIMEOUT_LIMIT_S = 40
     assert run(agent, "sleep 54.1", timeout=100)["result"]["timeout"] == 40
@@ -247,6 +253,7 @@ def test_the_call_and_the_policy_bound_its_time_and_an_admin_both(agent: httpx.C
     assert not alive("54.3")
 
 
+@pytest.mark.slow
 def test_only_its_agent_and_its_family_of_sessions_see_it(agent: httpx.Client) -> None:
     name = begun(run(agent, "sleep 53.1"))
     sub = {"session": "agent:bot:subagent:one", "context": {"spawned_by": SESSION}}
@@ -273,6 +280,7 @@ def test_the_end_of_its_session_ends_it(agent: httpx.Client, admin: Any) -> None
     assert not alive("52.1")
 
 
+@pytest.mark.slow
 def test_all_of_an_agent_or_an_environment_end_at_once(agent: httpx.Client, environment: Any) -> None:
     names = [begun(run(agent, f"sleep 51.{number}")) for number in range(3)]
     clerks = ask(

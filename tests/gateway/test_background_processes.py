@@ -38,6 +38,7 @@ def ask(url: str, secret: str, tool: str, params: Mapping[str, Any], **more: Any
     return answer
 
 
+@pytest.mark.slow
 def test_any_process_polls_reads_writes_and_kills(secret: str) -> None:
     with server_process() as (_, here), server_process() as (_, there):
         command = "sh -c 'echo up; read a; echo got $a; sleep 47.1'"
@@ -59,6 +60,7 @@ def test_any_process_polls_reads_writes_and_kills(secret: str) -> None:
         assert not alive("47.1")
 
 
+@pytest.mark.slow
 def test_a_killed_holder_leaves_no_process_and_one_record_that_nobody_knows(secret: str) -> None:
     with server_process() as (_, there):
         with server_process() as (holder, here):
@@ -82,6 +84,7 @@ def test_a_killed_holder_leaves_no_process_and_one_record_that_nobody_knows(secr
     assert (Content.objects.get(entry_id=entry.pk).result or {})["output"] == "before\n"
 
 
+@pytest.mark.slow
 def test_a_record_that_stands_already_is_not_written_twice(secret: str) -> None:
     with server_process() as (holder, here):
         command = "sh -c 'echo x; sleep 45.1'"
@@ -97,6 +100,7 @@ def test_a_record_that_stands_already_is_not_written_twice(secret: str) -> None:
     assert Entry.objects.filter(call_id=read_id("proc", name), kind="command_ended").count() == 1
 
 
+@pytest.mark.slow
 def test_a_worker_holds_what_an_asynchronous_call_left(secret: str, tmp_path: Path) -> None:
     installation = Installation(tmp_path)
     with installation.redis(), installation.server(), installation.worker(concurrency=1):

@@ -189,12 +189,14 @@ def outlives_a_dead_process(here: Served) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.slow
 def test_no_call_after_an_answered_change_meets_what_was_before(
     count: int, secrets: tuple[str, str], environment: Any
 ) -> None:
     series(count, 8, secrets, environment, nothing if count == 1 else outlives_a_dead_process)
 
 
+@pytest.mark.slow
 def test_a_command_and_a_second_person_publish_when_every_process_holds_to_it(
     secrets: tuple[str, str], environment: Any, token: Token, make_user: Callable[..., Any]
 ) -> None:

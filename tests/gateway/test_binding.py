@@ -44,6 +44,7 @@ def remove(desk: Path) -> None:
 
 @pytest.mark.parametrize("command", ["bash run.sh", "echo a && bash run.sh", "sh -c 'bash run.sh'"])
 @pytest.mark.parametrize("change", [change_script, swap_for_a_link, remove])
+@pytest.mark.slow
 def test_a_script_that_is_not_as_it_was_does_not_run_and_the_card_says_what_changed(
     agent: httpx.Client, operator: Any, settings: Any, desk: Path, command: str, change: Any
 ) -> None:

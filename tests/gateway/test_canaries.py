@@ -96,6 +96,7 @@ def of_files(folder: Path) -> bytes:
     return b"\n".join(path.read_bytes() for path in kept)
 
 
+@pytest.mark.slow
 def test_no_secret_stays_or_comes_out(
     secrets: dict[str, str],
     environment: Any,

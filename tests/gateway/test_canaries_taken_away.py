@@ -61,6 +61,7 @@ def record() -> list[Canary]:
     return [*given, *answered, *failed]
 
 
+@pytest.mark.slow
 def test_files_of_each_format_and_what_is_asked_for_by_programs(
     environment: Any, auditor: Any, token: Token, settings: Any
 ) -> None:
@@ -118,6 +119,7 @@ def test_streams_to_other_systems(environment: Any, admin: Any, settings: Any) -
     assert {kind: names for kind, block in told.items() if (names := found_in(block, recorded))} == {}
 
 
+@pytest.mark.slow
 def test_notices_to_people(
     ask: Callable[..., Any],  # noqa: F811 - the fixture
     environment: Any,

@@ -159,6 +159,7 @@ def test_a_turn_whose_caller_goes_away_ends_where_that_was_asked(server: Server,
     assert not sleeping("56") and not sleeping("57")
 
 
+@pytest.mark.slow
 def test_a_turn_goes_on_without_its_caller_and_is_found_again(server: Server, agent: httpx.Client) -> None:
     leaves_turn(agent, "sleep 2", idempotency="a turn")
 

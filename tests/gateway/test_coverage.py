@@ -56,6 +56,7 @@ def test_every_door_is_proved_to_be_on_record(server: Server) -> None:
         assert (row.chain_id, row.seq) == (record.entries[-1].chain_id, record.entries[-1].seq)
 
 
+@pytest.mark.slow
 def test_probes_leave_no_token_and_no_environment_to_choose(server: Server) -> None:
     _probe(server)
     assert not ApiToken.objects.exists()
@@ -85,6 +86,7 @@ def test_a_call_that_is_not_on_record_is_told(server: Server, monkeypatch: pytes
     assert (row.state, row.reason) == ("missing", "intent, outcome")
 
 
+@pytest.mark.slow
 def test_a_command_whose_end_is_not_on_record_is_told(server: Server) -> None:
     call_id = _probe(server)["calls"].call_id
     assert call_id is not None
@@ -116,6 +118,7 @@ def test_nobody_else_is_told_what_a_probe_asks(
     assert (row.reason, listed, heard) == ("looked at", [{"approvals": []}], [])
 
 
+@pytest.mark.slow
 def test_a_changed_entry_is_told(server: Server) -> None:
     call_id = _probe(server)["calls"].call_id
     assert call_id is not None

@@ -128,6 +128,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("name", FILES)
+@pytest.mark.slow
 async def test_what_the_server_has_besides_tables_stays_closed(work: Work, name: str) -> None:
     outcome = await ask(work, FILES[name])
 
@@ -166,6 +167,7 @@ async def test_a_question_that_takes_too_long_is_ended_by_the_database(tmp_path:
     assert left == (1,)  # the one that counts
 
 
+@pytest.mark.slow
 async def test_rows_too_large_for_their_process_are_that_calls_failure(work: Work) -> None:
     outcome = await ask(work, "SELECT repeat('x', 1000000) FROM generate_series(1, 1000)")
 

@@ -107,6 +107,7 @@ def test_who_may_not_change_policies_removes_nothing(environment: Any, admin: An
     assert agents(environment).exists()
 
 
+@pytest.mark.slow
 def test_what_the_scripted_agents_left_goes_and_their_token_opens_nothing(server: Server) -> None:
     call_command(
         "demo_agent", "--url", server.url, "--agent", "bot", "--pause", "0", "--patience", "0", stdout=StringIO()
@@ -126,6 +127,7 @@ def test_what_the_scripted_agents_left_goes_and_their_token_opens_nothing(server
     assert Entry.objects.filter(environment=environment.slug, call_id__isnull=False).count() >= calls
 
 
+@pytest.mark.slow
 def test_sessions_in_which_others_called_stay(server: Server, agent: httpx.Client) -> None:
     call_command(
         "demo_agent", "--url", server.url, "--agent", "bot", "--pause", "0", "--patience", "0", stdout=StringIO()

@@ -16,6 +16,7 @@ def play(*arguments: str) -> list[str]:
     return out.getvalue().splitlines()
 
 
+@pytest.mark.slow
 def test_every_kind_of_answer_is_shown(server: Server) -> None:
     lines = play("--url", server.url, "--agent", "bot")
 
@@ -28,6 +29,7 @@ def test_every_kind_of_answer_is_shown(server: Server) -> None:
     assert all(line.startswith(("bot ", "call_")) for line in lines)
 
 
+@pytest.mark.slow
 def test_a_given_token_is_used(server: Server, agent: httpx.Client) -> None:
     secret = agent.headers["authorization"].removeprefix("Bearer ")
 

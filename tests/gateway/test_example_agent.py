@@ -23,6 +23,7 @@ def test_it_is_short() -> None:
     assert len(PROGRAM.read_text().splitlines()) <= 80
 
 
+@pytest.mark.slow
 def test_a_two_tool_turn_reads_the_same_with_every_provider(agent: httpx.Client, settings: Any) -> None:
     converse = example_agent().converse
     transcripts, heard = [], []
@@ -44,6 +45,7 @@ def test_a_two_tool_turn_reads_the_same_with_every_provider(agent: httpx.Client,
 
 
 @pytest.mark.unhurried
+@pytest.mark.slow
 def test_it_runs_as_the_page_says(server: Server, token: Callable[..., tuple[Any, str]]) -> None:
     _, secret = token("calls_make", "decisions_ask")
     environment = {"OPENCLAW_TOKEN": secret, "OPENCLAW_URL": server.url, "MODEL_KEY": "none", "NO_PROXY": "127.0.0.1"}

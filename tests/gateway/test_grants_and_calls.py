@@ -183,6 +183,7 @@ def compare(client: httpx.Client, lines: list[str], turn: int, environment: Any,
 
 @pytest.mark.unhurried
 @pytest.mark.parametrize(("dialect", "turn"), [("2026.9", 0), ("2026.2", 3)])
+@pytest.mark.slow
 def test_what_is_said_of_an_always_is_what_it_then_runs(
     agent: httpx.Client, environment: Any, operator: Any, turn: int
 ) -> None:

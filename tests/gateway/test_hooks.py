@@ -96,6 +96,7 @@ def test_a_plugin_goes_by_the_config_of_its_record_as_it_is_now(
     assert "made-up-token" not in str(list(Hook.objects.values("settings")))
 
 
+@pytest.mark.slow
 def test_every_failure_of_a_before_hook_stops_the_call_and_is_kept(add: Hooking, agent: httpx.Client) -> None:
     hook = add(timeout_ms=3000)
     kinds = {"raise": "raised", "wrong": "wrong_answer", "huge": "huge_answer", "end": "ended", "hang": "hung"}
@@ -125,6 +126,7 @@ def test_each_environment_says_whether_a_failing_hook_of_the_older_release_stops
     assert eventually(lambda: echo(agent, "raise")["status"] == "denied")
 
 
+@pytest.mark.slow
 def test_failures_of_after_hooks_change_nothing_and_hold_up_nobody(add: Hooking, agent: httpx.Client) -> None:
     hanging = add(name="hanging", event="after_tool_call", timeout_ms=3000)
     seeing = add(
@@ -155,6 +157,7 @@ def test_a_hook_hears_only_of_the_tools_that_it_names(add: Hooking, agent: httpx
 
 
 @pytest.mark.unhurried
+@pytest.mark.slow
 def test_the_package_of_the_documentation_does_what_it_says(
     add: Hooking, plugin: Plugin, agent: httpx.Client, tmp_path: Path, operator: Any
 ) -> None:

@@ -85,6 +85,7 @@ ENDINGS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("mode", ["sync", "async"])
+@pytest.mark.slow
 def test_after_hooks_hear_once_of_calls_that_ended_while_they_waited(
     add: Hooking, agent: httpx.Client, server: Server, operator: Any, mode: str
 ) -> None:

@@ -4,6 +4,7 @@ from contextlib import ExitStack
 from typing import Any
 
 import httpx
+import pytest
 from django.utils import timezone
 
 from apps.approvals.models import Approval
@@ -109,6 +110,7 @@ def test_on_the_way_back_a_call_that_never_asked_waits_for_a_person(
     assert agent.get(f"/api/v1/calls/{asked['id']}", params={"wait": 10000}).json()["status"] == "completed"
 
 
+@pytest.mark.slow
 def test_every_process_hears_of_it_and_says_so(transactional_db: None, environment: Any, token: Token) -> None:
     publish_first(environment, '{"agents": {"entries": {"bot": {}}}}')
     headers = {"Authorization": f"Bearer {token('calls_make')[1]}"}
@@ -123,6 +125,7 @@ def test_every_process_hears_of_it_and_says_so(transactional_db: None, environme
         assert eventually(lambda: [each.has_heard for each in processes(at=timezone.now())] == [True, True])
 
 
+@pytest.mark.slow
 def test_a_process_that_starts_later_holds_to_it_from_its_first_call(
     transactional_db: None, environment: Any, token: Token
 ) -> None:

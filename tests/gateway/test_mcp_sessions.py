@@ -84,6 +84,7 @@ def test_the_session_of_another_token_is_none(server: Server, secret: str, token
     assert ToolRun.objects.get().is_open
 
 
+@pytest.mark.slow
 def test_clients_without_sessions_share_the_run_of_their_address(server: Server, secret: str, token: Any) -> None:
     async def work(client: Client) -> None:
         await client.call_tool("tool_search", {"query": "invoice"})

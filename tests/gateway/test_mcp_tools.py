@@ -168,6 +168,7 @@ def test_a_broken_tool_and_a_broken_server_stop_nothing(
     assert echo(bot)["status"] == "completed"
 
 
+@pytest.mark.slow
 def test_the_example_behind_an_address_is_found_published_and_called(environment: Any, bot: httpx.Client) -> None:
     with units_server("let-me-in") as port:
         settings = {

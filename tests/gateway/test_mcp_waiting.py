@@ -19,6 +19,7 @@ TOUCH = {"command": "touch made"}
 
 
 @pytest.mark.parametrize("mode", MODES)
+@pytest.mark.slow
 def test_a_call_that_waits_too_long_is_gone_on_with_and_runs_once(
     server: Server, secret: str, operator: Any, settings: Any, mode: str
 ) -> None:
@@ -49,6 +50,7 @@ def test_a_call_that_waits_too_long_is_gone_on_with_and_runs_once(
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("decision", ["allow-once", "deny"])
+@pytest.mark.slow
 def test_a_client_who_waits_hears_of_it_and_is_answered_when_the_person_was(
     server: Server, secret: str, operator: Any, mode: str, decision: str
 ) -> None:

@@ -245,6 +245,7 @@ class TestPeople:
         told = plugin.client.get(f"/api/v1/openclaw/calls/{body['id']}?wait=0").json()
         assert told["status"] == "denied"
 
+    @pytest.mark.slow
     def test_an_unanswered_question_is_denied(self, plugin: Plugin) -> None:
         body = asked(plugin, person_s=7)
         told = plugin.client.get(f"/api/v1/openclaw/calls/{body['id']}?wait=15000").json()

@@ -129,6 +129,7 @@ def told(body: dict[str, Any]) -> tuple[str, str]:
     return body["status"], (body["error"] or {}).get("code", "")
 
 
+@pytest.mark.slow
 def test_calls_need_grants_for_what_they_touch_where_the_source_says_so(
     environment: Any,
     admin: Any,
@@ -204,6 +205,7 @@ def test_a_database_is_asked_with_the_secret_of_its_source(environment: Any, bot
 
 
 @pytest.mark.skipif(bool(machine_problem()), reason=machine_problem() or "a browser")
+@pytest.mark.slow
 def test_a_page_is_opened_where_the_source_allows_it_and_shown_as_text_and_picture(
     environment: Any,
     bot: httpx.Client,

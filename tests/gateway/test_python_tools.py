@@ -37,6 +37,7 @@ def offered(bot: httpx.Client, tool: str) -> bool:
     return bool(answer.json()["allowed"])
 
 
+@pytest.mark.slow
 def test_decorated_tools_and_classes_of_a_folder_are_called_and_recorded(environment: Any, bot: httpx.Client) -> None:
     run = looked(environment, "folder", "folder", {"scan_directories": [str(EXAMPLES / "folder")]})
     assert (run.state, run.added, run.broken) == ("completed", 4, 0), (run.error_message, run.findings)
@@ -98,6 +99,7 @@ def test_a_broken_file_is_shown_with_its_cause_and_what_was_accepted_goes_on(
 
 
 @pytest.mark.unhurried
+@pytest.mark.slow
 def test_a_package_that_pip_installs_is_there_without_a_restart(
     environment: Any, bot: httpx.Client, tmp_path: Path
 ) -> None:
@@ -119,6 +121,7 @@ def test_a_package_that_pip_installs_is_there_without_a_restart(
     assert call(bot, "make_slug", {"title": "No restart!"}).json()["result"] == {"slug": "no-restart"}
 
 
+@pytest.mark.slow
 def test_a_result_that_no_database_holds_is_answered_and_recorded(
     environment: Any, bot: httpx.Client, tmp_path: Path
 ) -> None:

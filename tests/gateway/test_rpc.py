@@ -193,6 +193,7 @@ def test_a_late_waiter_is_answered_for_fifteen_seconds_and_the_history_has_it_fo
     assert asks("exec.approval.get", {"id": accepted["id"]})["decision"] == "deny"
 
 
+@pytest.mark.slow
 def test_a_time_out_answers_with_no_decision_and_never_hangs(ways: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     asks, _ = ways
     monkeypatch.setitem(asking.TIMEOUT_S, "2026.9", 0.5)

@@ -75,6 +75,7 @@ def reached(catalogue: RunCatalogue, selector: str) -> set[str]:
     st.lists(st.sampled_from(CLIENT), unique=True, max_size=3),
     st.lists(st.sampled_from(QUERIES) | st.text(max_size=20), min_size=1, max_size=4),
 )
+@pytest.mark.slow
 def test_nothing_beyond_what_is_allowed_comes_out_of_a_catalogue(
     source: SnapshotSource, context: CallContext, clients: list[str], queries: list[str]
 ) -> None:
@@ -93,6 +94,7 @@ def test_nothing_beyond_what_is_allowed_comes_out_of_a_catalogue(
 @pytest.mark.unhurried
 @settings(max_examples=60, deadline=None)
 @given(sources(), contexts(), st.sampled_from(NAMES))
+@pytest.mark.slow
 def test_a_tool_is_found_by_its_name_exactly_where_it_is_allowed(
     source: SnapshotSource, context: CallContext, name: str
 ) -> None:

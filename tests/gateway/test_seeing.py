@@ -67,6 +67,7 @@ def _is_given(find: Callable[[ApiToken, Any], Approval], token: ApiToken, approv
         return False
 
 
+@pytest.mark.slow
 def test_a_grant_sees_what_its_token_is_given(tokens: list[ApiToken], requests: list[Approval]) -> None:
     seen = {True: 0, False: 0}
     for token, approval in product(tokens, requests):

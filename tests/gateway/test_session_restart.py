@@ -37,8 +37,9 @@ def secret_in(transactional_db: None, environment: Any, token: Token) -> Callabl
 
 @pytest.mark.parametrize(
     ("release", "warned_at", "refused_at"),
-    [("2026.9", 10, 20), pytest.param("2026.2", 10, 12, marks=pytest.mark.slow)],
+    [("2026.9", 10, 20), ("2026.2", 10, 12)],
 )
+@pytest.mark.slow
 def test_a_loop_goes_on_where_the_killed_process_left_it(
     secret_in: Callable[[str], str], release: str, warned_at: int, refused_at: int
 ) -> None:

@@ -77,6 +77,7 @@ def test_a_loop_is_warned_of_then_refused_and_both_are_on_record(agent: httpx.Cl
 
 
 @pytest.mark.unhurried
+@pytest.mark.slow
 def test_a_command_that_fails_the_same_way_is_a_loop_whatever_its_arguments(agent: httpx.Client) -> None:
     answers = [call(agent, "exec", {"command": f"ls gone-{at}"}, session="main").json() for at in range(12)]
     same = [call(agent, "exec", {"command": "ls gone"}, session="other").json() for _ in range(12)]

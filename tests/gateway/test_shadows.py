@@ -17,6 +17,7 @@ from tests.gateway.test_replays import CALLS, CONTEXTS, DOCUMENT, replayed
 
 
 @pytest.mark.usefixtures("transactional_db")
+@pytest.mark.slow
 def test_each_call_runs_as_before_and_is_counted(environment: Any, token: Token, tmp_path: Path, settings: Any) -> None:
     settings.VAR_DIR = tmp_path / "var"
     publish_first(environment, DOCUMENT)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import httpx
+import pytest
 from django.utils import timezone
 
 from apps.approvals.models import Approval
@@ -25,6 +26,7 @@ def denied(agent: httpx.Client, operator: Any, times: int) -> None:
             approval_resolve(approval, decision="deny", by=operator, at=timezone.now())
 
 
+@pytest.mark.slow
 def test_after_too_many_denials_it_is_refused_at_once_and_asks_again_once_it_was_let_go_on(
     server: Server, agent: httpx.Client, environment: Any, operator: Any
 ) -> None:

@@ -71,6 +71,7 @@ def secret(transactional_db: None, environment: Any, token: Token) -> str:
     return token("calls_make")[1]
 
 
+@pytest.mark.slow
 def test_a_call_whose_server_was_killed_ends_as_unknown(secret: str, wait_for: Callable[..., None]) -> None:
     headers = {"Authorization": f"Bearer {secret}"}
     with server_process() as (process, url), httpx.Client(base_url=url, headers=headers) as client:

@@ -137,6 +137,7 @@ def test_without_search_the_model_calls_a_plugins_tool_and_is_sent_every_schema(
 
 
 @each_mode
+@pytest.mark.slow
 def test_with_search_the_model_calls_the_same_tool_to_the_same_end(model: Any, mode: str) -> None:
     direct = model(False)
     straight = direct.provider.answered()

@@ -59,6 +59,7 @@ WAYS = {"cancel": cancelled, "disconnect": left, "time-out": timed_out}
 
 @pytest.mark.unhurried
 @pytest.mark.parametrize("way", WAYS)
+@pytest.mark.slow
 def test_the_whole_tree_is_gone_soon_after_its_end_was_wanted(
     server: Server, holder: Holder, agent: httpx.Client, way: str
 ) -> None:

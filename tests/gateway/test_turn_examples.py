@@ -19,6 +19,7 @@ EXAMPLES = re.findall(r"```sh\n(.*?)```", SECTION, flags=re.DOTALL)
 
 @pytest.mark.unhurried
 @pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl here")
+@pytest.mark.slow
 def test_every_example_works_as_it_stands(server: Server, token: Callable[..., tuple[Any, str]]) -> None:
     _, secret = token("calls_make", "decisions_ask")
     environment = {"DOOR": server.url, "TOKEN": secret, "PATH": "/usr/local/bin:/usr/bin:/bin"}

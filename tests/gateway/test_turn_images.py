@@ -25,6 +25,7 @@ WHERE: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.unhurried
+@pytest.mark.slow
 def test_an_image_reaches_every_model_in_its_providers_form(
     environment: Any,
     publishing: Server,  # noqa: F811 - the fixture

@@ -106,7 +106,8 @@ def check(ids: list[str], count: int) -> Counter[str]:
 
 
 @pytest.mark.unhurried
-@pytest.mark.parametrize("count", [30, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [30, 200])
+@pytest.mark.slow
 def test_a_killed_worker_leaves_unknown_and_repeats_nothing(
     installation: Installation, secret: str, count: int
 ) -> None:
@@ -139,7 +140,8 @@ def test_a_killed_child_of_a_worker_is_replaced_and_its_calls_are_unknown(
 
 
 @pytest.mark.unhurried
-@pytest.mark.parametrize("count", [30, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [30, 200])
+@pytest.mark.slow
 def test_a_broker_that_is_killed_and_comes_back_loses_no_call(
     installation: Installation, secret: str, count: int
 ) -> None:
@@ -157,6 +159,7 @@ def test_a_broker_that_is_killed_and_comes_back_loses_no_call(
 
 
 @pytest.mark.unhurried
+@pytest.mark.slow
 def test_a_worker_whose_broker_goes_away_while_it_begins_waits_for_it(installation: Installation, secret: str) -> None:
     with installation.redis() as redis, installation.worker() as worker:
         until(lambda: clients(installation) > 1, what="the worker's first connection")
@@ -175,6 +178,7 @@ def clients(installation: Installation) -> int:
 
 
 @pytest.mark.unhurried
+@pytest.mark.slow
 def test_a_worker_that_is_told_to_end_leaves_each_call_with_its_outcome(
     installation: Installation, secret: str
 ) -> None:
@@ -190,6 +194,7 @@ def test_a_worker_that_is_told_to_end_leaves_each_call_with_its_outcome(
 
 
 @pytest.mark.unhurried
+@pytest.mark.slow
 def test_a_call_is_ended_in_whatever_process_it_runs(installation: Installation, secret: str) -> None:
     headers = {"Authorization": f"Bearer {secret}"}
     with (

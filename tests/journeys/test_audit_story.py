@@ -58,6 +58,7 @@ def _wait_until_found(installation: Installation, secret: str) -> None:
     raise AssertionError(f"the index does not know `{WORD}`")
 
 
+@pytest.mark.slow
 def test_an_auditor_finds_shares_keeps_takes_away_and_verifies(
     recorded: Installation, sign_in: Any, tmp_path: Path
 ) -> None:

@@ -101,6 +101,7 @@ class Search:
         expect(self.page.locator("#trace .verdict.deny")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_eleven_faults_are_found_in_four_clicks_and_four_are_mended(published: Installation, sign_in: Any) -> None:
     admin = sign_in("admin")
     _faults_of_agents(admin)

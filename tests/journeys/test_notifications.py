@@ -38,6 +38,7 @@ def text(octets: bytes) -> str:
     return urlsafe_b64encode(octets).rstrip(b"=").decode()
 
 
+@pytest.mark.slow
 def test_a_browser_registers_the_worker_and_subscribes(published: Installation, sign_in: Any) -> None:
     visitor = sign_in("operator")
     visitor.page.context.grant_permissions(["notifications"], origin=published.url)
@@ -55,6 +56,7 @@ def test_a_browser_registers_the_worker_and_subscribes(published: Installation, 
     visitor.check_access()
 
 
+@pytest.mark.slow
 def test_colleagues_see_each_other_and_take_over(published: Installation, sign_in: Any) -> None:
     secret = published.token("calls_make")
     first, second = queue_of(sign_in("operator")), queue_of(sign_in("admin"))

@@ -21,6 +21,7 @@ def published(installation: Installation) -> Installation:
     return installation
 
 
+@pytest.mark.slow
 def test_what_must_hold_is_written_down_and_kept_from_breaking(published: Installation, sign_in: Any) -> None:
     admin = sign_in("admin")
     _makes_it_of_an_answer(admin)

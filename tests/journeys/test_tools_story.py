@@ -26,6 +26,7 @@ def published(installation: Installation) -> Installation:
     return installation
 
 
+@pytest.mark.slow
 def test_a_server_is_found_read_tried_mended_and_run(published: Installation, sign_in: Any, tmp_path: Path) -> None:
     admin = sign_in("admin")
     _finds_the_server(admin, tmp_path)

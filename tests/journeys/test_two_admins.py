@@ -21,6 +21,7 @@ def imported(installation: Installation) -> Installation:
     return installation
 
 
+@pytest.mark.slow
 def test_the_second_sees_the_other_version_and_resolves_it(imported: Installation, sign_in: Any) -> None:
     first = sign_in("admin")
     _makes_an_admin(first, "operator")

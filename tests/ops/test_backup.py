@@ -137,6 +137,7 @@ def plain(backup: Path) -> bytes:
     return output.read_bytes()
 
 
+@pytest.mark.slow
 def test_a_backup_is_for_its_owner_alone_and_never_written_over(installation: Installation, backup: Path) -> None:
     files = {path.name: path.stat().st_mode & 0o777 for path in backup.iterdir()}
     assert files == {"database.dump": 0o600, "manifest.json": 0o600}
@@ -153,6 +154,7 @@ def test_a_backup_holds_neither_what_was_erased_nor_any_key(installation: Instal
         assert held and held not in dumped and held.hex().encode() not in dumped, key.name
 
 
+@pytest.mark.slow
 def test_an_erased_subject_is_in_no_table_no_file_no_export_no_backup(installation: Installation, backup: Path) -> None:
     """Shows 6: written wherever something of a call is kept, exported, erased; then every byte is looked at."""
     code, said = installation.run("-c", STILL_THERE)
@@ -175,6 +177,7 @@ def test_an_erased_subject_is_in_no_table_no_file_no_export_no_backup(installati
         assert code == 0, said
 
 
+@pytest.mark.slow
 def test_it_comes_back_verified_with_its_roles_and_on_record(installation: Installation, backup: Path) -> None:
     database = installation.new_database("again")
     code, said = installation.restore(backup, database)
@@ -190,6 +193,7 @@ def test_it_comes_back_verified_with_its_roles_and_on_record(installation: Insta
     assert code == 1 and "not empty" in said
 
 
+@pytest.mark.slow
 def test_what_was_not_signed_so_is_refused_before_anything_is_touched(installation: Installation, backup: Path) -> None:
     database = installation.new_database("untouched")
     other = shutil.copytree(backup, backup.with_name("other"))

@@ -39,6 +39,7 @@ def recall(addresses: Addresses) -> str:
     return str(row[0])
 
 
+@pytest.mark.slow
 def test_it_keeps_its_data_over_a_restart(home: Path, kind: str) -> None:
     with running(home, kind) as (server, addresses):
         remember(addresses)
@@ -48,6 +49,7 @@ def test_it_keeps_its_data_over_a_restart(home: Path, kind: str) -> None:
     assert processes_of(str(home)) == []
 
 
+@pytest.mark.slow
 def test_a_killed_server_comes_back_by_itself_with_its_data(home: Path, kind: str) -> None:
     with running(home, kind) as (server, addresses):
         remember(addresses)
@@ -65,6 +67,7 @@ def test_a_killed_server_comes_back_by_itself_with_its_data(home: Path, kind: st
         assert server.pid != first
 
 
+@pytest.mark.slow
 def test_it_ends_with_a_killed_parent_and_the_next_start_finds_everything(home: Path, kind: str) -> None:
     script = (
         "import sys, time; from pathlib import Path; from openclaw_admin.embedded.postgres import Postgres;"
@@ -81,6 +84,7 @@ def test_it_ends_with_a_killed_parent_and_the_next_start_finds_everything(home: 
         assert recall(addresses) == "here"
 
 
+@pytest.mark.slow
 def test_the_application_may_not_make_tables_and_a_stranger_may_not_enter(home: Path) -> None:
     with running(home, "") as (_, addresses):
         with psycopg.connect(addresses.url) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
@@ -91,6 +95,7 @@ def test_the_application_may_not_make_tables_and_a_stranger_may_not_enter(home: 
             )
 
 
+@pytest.mark.slow
 def test_it_checks_its_pages_listens_on_the_loopback_and_hides_its_passwords(home: Path, kind: str) -> None:
     with running(home, kind) as (_, addresses), psycopg.connect(addresses.url) as connection:
         shown = {
@@ -106,6 +111,7 @@ def test_it_checks_its_pages_listens_on_the_loopback_and_hides_its_passwords(hom
     assert len({path.read_text() for path in passwords}) == 3
 
 
+@pytest.mark.slow
 def test_what_the_server_logs_is_for_its_owner_alone(home: Path) -> None:
     home.mkdir(exist_ok=True)
     (home / "postgresql.log").write_text("of an earlier version, which everybody could read\n")
@@ -118,6 +124,7 @@ def test_what_the_server_logs_is_for_its_owner_alone(home: Path) -> None:
     assert {path.stat().st_mode & 0o777 for path in log.parent.iterdir()} == {0o600}
 
 
+@pytest.mark.slow
 def test_a_second_start_says_who_serves_the_folder(home: Path) -> None:
     with running(home, "") as (server, _):
         server.describe("http://127.0.0.1:8000")
@@ -136,6 +143,7 @@ def test_data_of_another_version_is_refused_and_kept(home: Path) -> None:
     assert (data / "PG_VERSION").read_text() == "9\n"
 
 
+@pytest.mark.slow
 def test_an_interrupted_first_start_begins_again(home: Path) -> None:
     (home / "data.draft").mkdir()
     (home / "data.draft" / "PG_VERSION").write_text("15\n")
@@ -144,6 +152,7 @@ def test_an_interrupted_first_start_begins_again(home: Path) -> None:
         assert recall(addresses) == "here"
 
 
+@pytest.mark.slow
 def test_a_stale_note_of_a_process_that_is_another_one_now_does_not_stop_it(home: Path) -> None:
     with running(home, "") as (_, addresses):
         remember(addresses)
@@ -152,6 +161,7 @@ def test_a_stale_note_of_a_process_that_is_another_one_now_does_not_stop_it(home
         assert recall(addresses) == "here"
 
 
+@pytest.mark.slow
 def test_a_long_path_still_gets_a_socket(home: Path) -> None:
     folder = home / ("long" * 20) / "postgres"
     folder.parent.mkdir()
@@ -190,6 +200,7 @@ def test_the_reason_of_the_server_is_one_sentence() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_command_gets_a_server_of_its_own_that_is_gone_afterwards() -> None:
     script = (
         "import os, psycopg; psycopg.connect(os.environ['DATABASE_OWNER_URL']).execute('select 1');"

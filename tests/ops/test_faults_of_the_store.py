@@ -41,6 +41,7 @@ def check(store: FaultyStore, answers: dict[int, str]) -> None:
     assert store.problems() == []
 
 
+@pytest.mark.slow
 def test_a_store_that_refuses_entries(store: FaultyStore) -> None:
     with store.calling() as calls:
         calls.wait_for_more("completed", 10)
@@ -82,6 +83,7 @@ def test_the_key_of_a_call_that_could_not_be_recorded_is_free_again(store: Fault
     assert store.ran()[number] == 1
 
 
+@pytest.mark.slow
 def test_the_end_of_a_call_that_could_not_be_recorded_is_when_the_ledger_answers_again(store: FaultyStore) -> None:
     number = next(store.numbers)
     answers: list[httpx.Response] = []
@@ -100,6 +102,7 @@ def test_the_end_of_a_call_that_could_not_be_recorded_is_when_the_ledger_answers
     assert told.json()["status"] == "completed"
 
 
+@pytest.mark.slow
 def test_nobody_is_asked_what_cannot_be_on_record(store: FaultyStore) -> None:
     """The call asks for a person by its own word; neither the call nor a request is there afterwards.
 
@@ -128,6 +131,7 @@ def test_nobody_is_asked_what_cannot_be_on_record(store: FaultyStore) -> None:
     assert requests() == store.sql("SELECT count(*) FROM audit_entry WHERE kind = 'approval_asked'")[0][0] != 0
 
 
+@pytest.mark.slow
 def test_a_page_without_a_store_says_that_it_is_not_available(store: FaultyStore) -> None:
     password = re.search(r"admin +(\S+)", store.manage("manage.py", "create_people"))
     assert password
@@ -153,6 +157,7 @@ def test_a_page_without_a_store_says_that_it_is_not_available(store: FaultyStore
     assert fragment.headers["HX-Retarget"] == "#flash"
 
 
+@pytest.mark.slow
 def test_a_connection_that_is_cut(store: FaultyStore) -> None:
     with store.calling() as calls:
         calls.wait_for_more("completed", 10)
@@ -165,6 +170,7 @@ def test_a_connection_that_is_cut(store: FaultyStore) -> None:
     check(store, calls.answers)
 
 
+@pytest.mark.slow
 def test_a_database_that_is_killed_and_starts_again(store: FaultyStore) -> None:
     with store.calling() as calls:
         calls.wait_for_more("completed", 10)
@@ -176,6 +182,7 @@ def test_a_database_that_is_killed_and_starts_again(store: FaultyStore) -> None:
     check(store, calls.answers)
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full(store: FaultyStore) -> None:
     with store.calling(padding=LONG) as calls:
         calls.wait_for_more("completed", 5)
@@ -185,6 +192,7 @@ def test_a_disk_that_is_full(store: FaultyStore) -> None:
     check(store, calls.answers)
 
 
+@pytest.mark.slow
 def test_a_store_that_is_slow(store: FaultyStore) -> None:
     with store.calling() as calls:
         calls.wait_for_more("completed", 10)
@@ -196,6 +204,7 @@ def test_a_store_that_is_slow(store: FaultyStore) -> None:
     check(store, calls.answers)
 
 
+@pytest.mark.slow
 def test_what_was_cut_off_in_the_middle_ends_as_unknown(store: FaultyStore) -> None:
     """The last of the module: what has no outcome gets one when the lease of its process is over."""
     store.kill_server()

@@ -22,6 +22,7 @@ def taken_port() -> Iterator[int]:
         yield int(holder.getsockname()[1])
 
 
+@pytest.mark.slow
 def test_a_taken_port_is_one_sentence_and_starts_nothing(serve: Callable[..., Serve], home: Path) -> None:
     with taken_port() as port:
         sentence = refused(serve("--port", str(port)))
@@ -30,10 +31,12 @@ def test_a_taken_port_is_one_sentence_and_starts_nothing(serve: Callable[..., Se
 
 
 @pytest.mark.parametrize("port", ["65536", "-1"])
+@pytest.mark.slow
 def test_a_port_that_is_none_is_one_sentence(serve: Callable[..., Serve], port: str) -> None:
     assert refused(serve(f"--port={port}")) == f"OpenClaw Admin does not start: port {port} is outside 0 to 65535"
 
 
+@pytest.mark.slow
 def test_an_unreachable_redis_is_one_sentence_without_its_password(serve: Callable[..., Serve]) -> None:
     port = free_port()
     sentence = refused(serve("--port", str(free_port()), REDIS_URL=f"redis://:hush@127.0.0.1:{port}/0"))
@@ -41,6 +44,7 @@ def test_an_unreachable_redis_is_one_sentence_without_its_password(serve: Callab
     assert "hush" not in sentence
 
 
+@pytest.mark.slow
 def test_an_unreachable_database_is_one_sentence_without_its_password(serve: Callable[..., Serve]) -> None:
     url = f"postgresql://someone:hush@127.0.0.1:{free_port()}/nothing"
     sentence = refused(serve("--port", str(free_port()), DATABASE_URL=url))
@@ -53,12 +57,14 @@ def test_a_wrong_setting_is_one_sentence_that_names_it(serve: Callable[..., Serv
     assert sentence == "setting WEB_THREADS: `many` is not a whole number"
 
 
+@pytest.mark.slow
 def test_a_folder_that_is_a_file_is_one_sentence(serve: Callable[..., Serve], home: Path) -> None:
     (home / "postgres").write_text("not a folder")
     sentence = refused(serve("--port", str(free_port())))
     assert f"{home}/postgres" in sentence
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_one_sentence(home: Path) -> None:
     """In a mount namespace of its own, the installation's folder is a file system of a few MiB."""
     start = f"exec {sys.executable} manage.py serve --port {free_port()}"

@@ -118,6 +118,7 @@ def test_no_other_role_may_call_what_runs_with_the_owners_rights(prepared: Prepa
             connection.rollback()
 
 
+@pytest.mark.slow
 def test_with_one_role_it_says_that_triggers_guard_the_ledger(prepared: Prepared) -> None:
     owner_url = prepared.addresses.owner_url
     process = prepare(prepared.home, owner_url, owner_url)
@@ -129,7 +130,7 @@ def test_with_one_role_it_says_that_triggers_guard_the_ledger(prepared: Prepared
 NEWER = "INSERT INTO django_migrations (app, name, applied) VALUES (%s, '9999_of_tomorrow', now())"
 
 
-@pytest.mark.parametrize("app", ["policies", pytest.param("an_app_of_tomorrow", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("app", ["policies", "an_app_of_tomorrow"])
 @pytest.mark.parametrize(
     "command",
     [
@@ -140,6 +141,7 @@ NEWER = "INSERT INTO django_migrations (app, name, applied) VALUES (%s, '9999_of
     ],
     ids=["prepare_database", "serve", "worker", "beat"],
 )
+@pytest.mark.slow
 def test_a_database_of_a_newer_version_is_refused_in_one_sentence(
     prepared: Prepared, command: list[str], app: str
 ) -> None:
@@ -156,6 +158,7 @@ def test_a_database_of_a_newer_version_is_refused_in_one_sentence(
     assert "Traceback" not in said
 
 
+@pytest.mark.slow
 def test_an_unreachable_database_is_one_sentence(home: Path) -> None:
     url = "postgresql://someone:hush@127.0.0.1:1/nothing"
     process = prepare(home, url, url)

@@ -76,6 +76,7 @@ def test_a_database_that_holds_something_is_left_to_the_migrations() -> None:
 
 
 @pytest.mark.parametrize("words", [["audit", "0001"], ["--plan"]])
+@pytest.mark.slow
 def test_whoever_wants_a_part_does_not_get_the_whole(home: Path, addresses: Addresses, words: list[str]) -> None:  # noqa: F811
     url = new_database(addresses, "part")
     manage(home, url, "migrate", *words)

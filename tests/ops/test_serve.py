@@ -40,6 +40,7 @@ def get(port: int, path: str, *, timeout_s: float = 90) -> tuple[int, str]:
             time.sleep(0.1)
 
 
+@pytest.mark.slow
 def test_the_first_start_prints_a_sign_in_for_each_role_once(serve: Callable[..., Serve], lived_in: Path) -> None:
     said = (lived_in / "serve.log").read_text()
     assert all(role in said for role in ("admin", "operator", "auditor", "viewer")) and "password" in said.lower(), said
@@ -69,6 +70,7 @@ def test_sigterm_ends_every_process_too(serve: Callable[..., Serve], lived_in: P
     assert processes_of(str(lived_in)) == []
 
 
+@pytest.mark.slow
 def test_a_killed_server_leaves_nothing_and_starts_again(serve: Callable[..., Serve], lived_in: Path) -> None:
     port = free_port()
     first = serve("--port", str(port))
@@ -81,6 +83,7 @@ def test_a_killed_server_leaves_nothing_and_starts_again(serve: Callable[..., Se
     assert processes_of(str(lived_in)) == []
 
 
+@pytest.mark.slow
 def test_another_command_finds_the_running_database(serve: Callable[..., Serve], lived_in: Path) -> None:
     port = free_port()
     server = serve("--port", str(port))
@@ -96,6 +99,7 @@ def test_another_command_finds_the_running_database(serve: Callable[..., Serve],
     assert not any(note.exists() for note in notes.values())
 
 
+@pytest.mark.slow
 def test_a_second_start_of_the_same_folder_says_which_one_runs(serve: Callable[..., Serve], lived_in: Path) -> None:
     port = free_port()
     first = serve("--port", str(port))

@@ -119,6 +119,7 @@ async def until_ended(kind: Slow, port: int) -> None:
     writer.close()
 
 
+@pytest.mark.slow
 async def test_a_connection_that_says_too_little_is_ended(served: tuple[Serve, int]) -> None:
     _, port = served
     await asyncio.gather(*(until_ended(kind, port) for kind in KINDS))
@@ -132,6 +133,7 @@ async def test_a_head_without_an_end_is_refused(served: tuple[Serve, int]) -> No
     writer.close()
 
 
+@pytest.mark.slow
 async def test_a_reader_who_takes_nothing_is_let_go(served: tuple[Serve, int]) -> None:
     _, port = served
     _, writer = await connected(port)
@@ -195,6 +197,7 @@ async def press(http: httpx.AsyncClient, number: int) -> float:
     return took_s
 
 
+@pytest.mark.slow
 async def test_two_hundred_slow_clients_do_not_keep_the_kill_switch_waiting(served: tuple[Serve, int]) -> None:
     server, port = served
     said = (server.log.parent / "serve.log").read_text()

@@ -170,6 +170,7 @@ def test_a_mark_in_front_and_other_delimiters_are_read(content: str | bytes) -> 
 
 
 @pytest.mark.django_db
+@pytest.mark.slow
 def test_thousands_of_rows_come_in_with_a_few_statements(
     group: ChannelGroup, admin: Any, django_assert_max_num_queries: Any
 ) -> None:

@@ -277,6 +277,7 @@ STEPS = st.lists(
 
 @given(steps=STEPS)
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.slow
 def test_undoing_gives_back_the_document_as_it_was(steps: list[Step], environment: Any, admin: Any) -> None:
     draft_start(environment, by=admin)
     Agent.objects.all().delete()

@@ -58,6 +58,7 @@ def _compare_with_brute_force(source: SnapshotSource, changed: SnapshotSource, c
 @pytest.mark.unhurried
 @settings(max_examples=25, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 @given(sources(), sources(), st.booleans(), st.randoms(use_true_random=False))
+@pytest.mark.slow
 def test_it_equals_brute_force(
     source: SnapshotSource, other: SnapshotSource, mostly_equal: bool, chance: Random
 ) -> None:

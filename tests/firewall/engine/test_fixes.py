@@ -193,6 +193,7 @@ special = st.sampled_from(
 @pytest.mark.unhurried
 @settings(max_examples=60)
 @given(small_sources(), contexts() | special, st.sampled_from(TOOLS), st.randoms(use_true_random=False))
+@pytest.mark.slow
 def test_it_equals_brute_force(source: SnapshotSource, context: CallContext, tool: str, chance: Random) -> None:
     snapshot = build_snapshot(source)
     if tool not in snapshot.tool_names:

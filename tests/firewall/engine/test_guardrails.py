@@ -155,6 +155,7 @@ def test_it_counts_what_brute_force_counts(source: SnapshotSource, form: Guardra
 @pytest.mark.unhurried
 @settings(max_examples=60, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 @given(labelled(), st.lists(forms(), min_size=1, max_size=3), st.randoms(use_true_random=False))
+@pytest.mark.slow
 def test_it_fails_where_a_context_fails_and_shows_one(
     source: SnapshotSource, wanted: list[GuardrailForm], chance: Random
 ) -> None:

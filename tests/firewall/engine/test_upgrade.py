@@ -52,6 +52,7 @@ def test_every_field_of_a_dialect_belongs_to_one_cause() -> None:
 @pytest.mark.unhurried
 @settings(max_examples=12, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 @given(sources(), st.booleans(), st.randoms(use_true_random=False))
+@pytest.mark.slow
 def test_it_equals_brute_force_and_the_causes_are_the_whole_way(
     source: SnapshotSource, forwards: bool, chance: Random
 ) -> None:

@@ -43,6 +43,7 @@ async def test_an_address_is_refused_before_any_packet(attempt: AddressAttempt, 
 @pytest.mark.unhurried
 @pytest.mark.skipif(bool(browser_problem()), reason=browser_problem() or "a browser")
 @pytest.mark.parametrize("attempt", PAGES, ids=lambda attempt: attempt.name)
+@pytest.mark.slow
 async def test_a_page_is_held(attempt: PageAttempt, around: Outside) -> None:
     assert await through_browser(attempt, around) == ""
 

@@ -22,6 +22,7 @@ def tried(attempt: CodeAttempt | NodeAttempt, door: str, number: int) -> Any:
     ("attempt", "door"),
     [tried(each, door, number) for each in CODES for number, door in enumerate(codes.doors_of(each))],
 )
+@pytest.mark.slow
 async def test_code_is_held(attempt: CodeAttempt, door: str, around: Outside) -> None:
     if code_problem(door):
         pytest.skip(code_problem(door))
@@ -33,6 +34,7 @@ async def test_code_is_held(attempt: CodeAttempt, door: str, around: Outside) ->
     ("attempt", "door"),
     [tried(each, door, number) for each in NODES for number, door in enumerate(nodes.doors_of(each))],
 )
+@pytest.mark.slow
 async def test_a_node_that_is_taken_over_is_held(attempt: NodeAttempt, door: str, around: Outside) -> None:
     if code_problem(door):
         pytest.skip(code_problem(door))
@@ -44,5 +46,6 @@ CONTROLS = [*(each for each in CODES if each.naive), *(each for each in NODES if
 
 
 @pytest.mark.parametrize("attempt", CONTROLS, ids=lambda attempt: attempt.name)
+@pytest.mark.slow
 async def test_without_walls_it_gets_what_it_wants(attempt: CodeAttempt | NodeAttempt, around: Outside) -> None:
     assert await without_walls(attempt, around) != ""

@@ -309,6 +309,7 @@ HOSTILE = {
 
 @pytest.mark.unhurried
 @pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.slow
 def test_hostile_text_takes_no_longer_than_its_length(name: str) -> None:
     text = HOSTILE[name]
     quarter = min(_seconds(text[: len(text) // 4]) for _ in range(2))
@@ -380,6 +381,7 @@ def test_patterns_that_cannot_be_used_are_skipped() -> None:
 
 
 @pytest.mark.unhurried
+@pytest.mark.slow
 def test_a_pattern_that_runs_out_of_time_masks_the_rest() -> None:
     own = MaskOptions(patterns=(r"(.*)(.*)(.*)(.*)(.*)z",))
     began = time.monotonic()

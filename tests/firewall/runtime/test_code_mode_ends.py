@@ -31,6 +31,7 @@ ENDLESS = {
 
 
 @pytest.mark.parametrize("code", ENDLESS.values(), ids=ENDLESS.keys())
+@pytest.mark.slow
 async def test_code_without_end_is_ended_by_its_time(code: str) -> None:
     desk = Desk(call=for_ever)
     async with pool_of(size=1) as pool:
@@ -54,6 +55,7 @@ async def test_code_without_end_is_ended_by_its_time(code: str) -> None:
         "for (;;) new Promise(() => {}).then(() => {}), Promise.resolve().then(function more() { return more })",
     ],
 )
+@pytest.mark.slow
 async def test_code_that_takes_too_much_memory_is_ended(code: str) -> None:
     result = await run(code)
 
@@ -89,6 +91,7 @@ async def test_the_time_is_that_of_all_of_it() -> None:
 
 
 @pytest.mark.parametrize("code", ["return 1", "throw 1", "}{", "const all = []; for (;;) all.push([all])"])
+@pytest.mark.slow
 async def test_what_it_waits_for_is_cancelled_when_it_ends(code: str) -> None:
     desk = Desk(call=for_ever)
     await run(f"openclaw.tools.call('x'); openclaw.tools.call('y'); {code}", desk)

@@ -39,6 +39,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.unhurried
+@pytest.mark.slow
 def test_the_samples_own_tests_pass() -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull, str(WEATHER)]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)

@@ -214,6 +214,7 @@ def test_a_tool_cannot_make_its_workspace_look_older_or_younger(tmp_path: Path) 
     assert space.unused_since(time.time() - 60) == []
 
 
+@pytest.mark.slow
 def test_a_removed_workspace_is_gone_however_deep_and_closed(tmp_path: Path) -> None:
     workspace = workspace_in(tmp_path)
     subprocess.run(["python3", "-c", "import os\nfor _ in range(3000): os.mkdir('d'); os.chdir('d')"], cwd=workspace)
@@ -231,6 +232,7 @@ def test_a_removed_workspace_is_gone_however_deep_and_closed(tmp_path: Path) -> 
     assert (outside / "kept").exists()
 
 
+@pytest.mark.slow
 def test_a_tree_too_deep_to_measure_refuses_instead_of_hiding_its_files(tmp_path: Path) -> None:
     workspace = workspace_in(tmp_path)
     subprocess.run(["python3", "-c", "import os\nfor _ in range(3000): os.mkdir('d'); os.chdir('d')"], cwd=workspace)

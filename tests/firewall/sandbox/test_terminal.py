@@ -75,6 +75,7 @@ async def test_its_end_can_be_asked_for_and_is_that_of_its_whole_tree(tmp_path: 
         await stubborn.leash.write(b"x")
 
 
+@pytest.mark.slow
 async def test_what_nobody_reads_is_refused_beyond_a_limit(tmp_path: Path) -> None:
     deaf = Spoken(["/bin/sleep", "63"], tmp_path, Leash())
     await deaf.listens()

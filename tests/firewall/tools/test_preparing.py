@@ -435,6 +435,7 @@ CHECKS = [check_output, check_valid_call, check_repetition, check_valid_parts]
 @pytest.mark.parametrize("check", CHECKS, ids=[check.__name__ for check in CHECKS])
 @FEW
 @given(schema=ROOTS, params=PARAMS)
+@pytest.mark.slow
 def test_of_any_schema_and_any_params(check: Any, schema: dict[str, Any], params: dict[str, Any]) -> None:
     check(schema, params)
 

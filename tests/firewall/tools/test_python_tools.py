@@ -97,6 +97,7 @@ async def answers(tools: PythonTools, folder: Path, **how: Any) -> dict[str, Map
 
 
 @pytest.mark.unhurried
+@pytest.mark.slow
 async def test_each_broken_module_is_named_with_its_cause_and_stops_nobody(tmp_path: Path) -> None:
     modules = {name: text for name, (text, *_) in BROKEN.items()}
     good = {f"{name}_z": GOOD.format(name=f"say_{name}") for name in BROKEN}

@@ -40,6 +40,7 @@ def grants_of(turn: int) -> tuple[AllowEntry, ...]:
 
 @pytest.mark.unhurried
 @pytest.mark.parametrize(("dialect", "turn"), [("2026.9", 0), ("2026.2", 1), ("2026.9", 2)])
+@pytest.mark.slow
 def test_two_thousand_commands_are_covered_as_the_judge_lets_them_run(dialect: str, turn: int) -> None:
     grants = grants_of(turn)
     rules = ExecRules(security="allowlist", ask="on-miss", safe_bins=frozenset(), dialect=dialect, grants=grants)

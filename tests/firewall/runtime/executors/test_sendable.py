@@ -64,6 +64,7 @@ def test_the_words_of_an_error_are_mended_too() -> None:
 
 
 @given(ANY_JSON)
+@pytest.mark.slow
 def test_any_result_can_be_sent_afterwards(value: Any) -> None:
     outcome = sendable(ToolOutcome(result={"value": value}))
 

@@ -65,6 +65,7 @@ def _step(
 @pytest.mark.unhurried
 @settings(max_examples=40, deadline=None)
 @given(steps=_STEPS, size=st.integers(1, 40))
+@pytest.mark.slow
 def test_a_session_goes_on_after_a_restart_as_if_there_had_been_none(
     dialect: Dialect, steps: list[Any], size: int
 ) -> None:

@@ -64,6 +64,7 @@ async def test_a_page_is_told_as_people_see_it_and_the_browser_asks_for_nothing_
     assert left() == before
 
 
+@pytest.mark.slow
 async def test_a_page_that_says_no_is_an_answer_and_what_it_could_not_get_is_named() -> None:
     html = "gone <img src='http://169.254.169.254/x.png'><img src='http://elsewhere.test/y.png'>"
     async with serving(site({"/": page(html, status="410 Gone")})) as server:
@@ -77,6 +78,7 @@ async def test_a_page_that_says_no_is_an_answer_and_what_it_could_not_get_is_nam
     }
 
 
+@pytest.mark.slow
 async def test_it_waits_for_as_much_as_it_is_told() -> None:
     late = (
         "<p id=a>first</p><script>setTimeout(async () => a.innerText = await (await fetch('/b')).text(), 200)</script>"
@@ -93,6 +95,7 @@ async def test_it_waits_for_as_much_as_it_is_told() -> None:
     assert code(whole) == "time_limit"
 
 
+@pytest.mark.slow
 async def test_what_a_page_says_of_itself_is_text_whatever_its_scripts_changed() -> None:
     html = """<title>x</title><p>plain</p><a href="http://a.test/">a</a><script>
         Array.prototype.map = function () { return [["x".repeat(9e6), {}], 7, null, ["a", "javascript:1"]] };
@@ -179,6 +182,7 @@ REFUSED_PAGES: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED_PAGES)
+@pytest.mark.slow
 async def test_the_reason_is_the_proxys_and_not_the_browsers(name: str) -> None:
     settings, expected = REFUSED_PAGES[name]
     async with serving(site({"/": page("inside")})) as server:
@@ -187,6 +191,7 @@ async def test_the_reason_is_the_proxys_and_not_the_browsers(name: str) -> None:
     assert (code(outcome), server.connections) == (expected, 0)
 
 
+@pytest.mark.slow
 async def test_a_server_that_is_not_there_or_offers_a_file_is_named_as_such() -> None:
     file = page("x", kind="application/zip", more="Content-Disposition: attachment\r\n")
     async with serving(site({"/": page("gone"), "/file": file})) as server:
@@ -197,6 +202,7 @@ async def test_a_server_that_is_not_there_or_offers_a_file_is_named_as_such() ->
     assert (code(offered), code(absent)) == ("download_refused", "connection_failed")
 
 
+@pytest.mark.slow
 async def test_the_browser_checks_certificates_itself(certified: Certified) -> None:  # noqa: F811
     tls, pem = certified("tools.test")
     async with serving(site({"/": page("sealed")}), tls=tls) as server:
@@ -209,6 +215,7 @@ async def test_the_browser_checks_certificates_itself(certified: Certified) -> N
     assert told(known)["text"] == "sealed"
 
 
+@pytest.mark.slow
 async def test_more_bytes_than_a_page_may_want_end_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(visit, "CARRIED_LIMIT_BYTES", 500_000)
     async with serving(site({"/": page("x" * 600_000)})) as server:
@@ -226,6 +233,7 @@ HOGS = {
 
 
 @pytest.mark.parametrize("name", HOGS)
+@pytest.mark.slow
 async def test_a_page_that_takes_all_ends_as_this_calls_error_with_all_its_processes(name: str) -> None:
     html, expected, wall_s = HOGS[name]
     async with serving(site({"/": page(html)})) as server:
@@ -248,6 +256,7 @@ def renderers() -> list[int]:
     return found
 
 
+@pytest.mark.slow
 async def test_a_page_whose_process_dies_is_told_as_such() -> None:
     async with serving(site({"/": page("<img src=/never>"), "/never": None})) as server:
         call = asyncio.create_task(run("browser_navigate", web(server), url=server.url()))
@@ -260,6 +269,7 @@ async def test_a_page_whose_process_dies_is_told_as_such() -> None:
         assert code(await call) == "page_crashed"
 
 
+@pytest.mark.slow
 async def test_a_call_that_is_cancelled_leaves_no_browser() -> None:
     async with serving(site({"/": None})) as server:
         call = asyncio.create_task(run("browser_navigate", web(server), url=server.url()))
@@ -299,6 +309,7 @@ async def test_a_machine_without_a_browser_says_so(monkeypatch: pytest.MonkeyPat
     assert code(outcome) == "browser_unavailable"
 
 
+@pytest.mark.slow
 async def test_a_page_speaks_to_no_terminal() -> None:
     html = """<title>a&#27;]0;owned&#7;b</title><pre>one&#27;[2Jtwo\tthree\nfour&#155;31m</pre>
     <script>document.title = 'a\\x1b]0;owned\\x07b'; document.querySelector('pre').append('\\x9b31m\\x1b[A')</script>
@@ -322,6 +333,7 @@ asyncio.run(run("browser_navigate", web(server), url=server.url()))
 """
 
 
+@pytest.mark.slow
 async def test_a_server_that_is_killed_leaves_no_browser() -> None:
     async with serving(site({"/": None})) as server:
         words = [sys.executable, "-c", CALLS, str(server.port)]

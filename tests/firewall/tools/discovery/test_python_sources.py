@@ -386,6 +386,7 @@ def environment(folder: Path) -> str:
 
 
 @pytest.mark.unhurried
+@pytest.mark.slow
 async def test_a_package_appears_when_pip_installs_it_and_goes_when_pip_removes_it(tmp_path: Path) -> None:
     python = environment(tmp_path / "venv")
     package = tmp_path / "package"

@@ -18,6 +18,7 @@ NOTES = str(Path(__file__).parents[4] / "docs/examples/mcp/notes_server.py")
 pytestmark = pytest.mark.unhurried
 
 
+@pytest.mark.slow
 async def test_notes_are_kept_in_the_folder_and_found_again(tmp_path: Path) -> None:
     connection = Connection(source="notes", kind="mcp_stdio", command=(sys.executable, NOTES), cwd=str(tmp_path))
     look = await look_mcp(connection)
