@@ -85,6 +85,7 @@ class Dialect:
     model_key_with_provider: bool  # the model key is always provider/model
     provider_last_spelling_wins: bool  # of several spellings of a provider key; else the normal form, then the first
     plugin_ids_trimmed: bool  # a list names a plugin whose id is written with blanks around it
+    optional_by_pattern: bool  # `*` and patterns in allow lists name optional tools, too
     unknown_allowlist_dropped: bool  # an allow list that names no core tool is ignored
 
     # --- sandbox and sub-agents ---
@@ -235,6 +236,7 @@ _RELEASE_2026_9: Final = Dialect(
     model_key_with_provider=True,
     provider_last_spelling_wins=False,
     plugin_ids_trimmed=True,
+    optional_by_pattern=True,
     unknown_allowlist_dropped=False,
     sandbox_also_allow=True,
     sandbox_image_tool="view_image",
@@ -299,6 +301,7 @@ _RELEASE_2026_2: Final = Dialect(
     model_key_with_provider=False,
     provider_last_spelling_wins=True,
     plugin_ids_trimmed=False,
+    optional_by_pattern=False,
     unknown_allowlist_dropped=True,
     sandbox_also_allow=False,
     sandbox_image_tool="image",

@@ -6,7 +6,7 @@ from itertools import compress
 from typing import Any
 
 from apps.firewall.engine.dialect import PLUGIN_GROUP, Dialect
-from apps.firewall.engine.names import ANYTHING, NameMatcher, fold, normalize_name
+from apps.firewall.engine.names import NameMatcher, fold, normalize_name, read_glob
 
 _DIGITS = bytes.maketrans(b"01", b"\x00\x01")
 _BEYOND = "\U0010ffff"
@@ -86,10 +86,16 @@ class Universe:
         return mask
 
     def named_optional(self, entries: frozenset[str]) -> int:
-        """Return the optional tools that entries name: exactly, by their plugin, or by what means all of these."""
-        if ANYTHING in entries or PLUGIN_GROUP in entries:
+        """Return the optional tools that entries name: exactly, by their plugin, or by what means all of these.
+
+        Groups of tools name none of them.
+        """
+        if PLUGIN_GROUP in entries:
             return self.optional
         mask = self.mask_of_names(normalize_name(self.dialect, entry) for entry in entries)
+        if self.dialect.optional_by_pattern:
+            patterns = [read_glob(entry) for entry in entries if "*" in entry]
+            mask |= self.mask_of_names(name for name in self.same if any(each.matches(name) for each in patterns))
         for bit, plugin in enumerate(self.plugins):
             if plugin is not None and fold(plugin) in entries:
                 mask |= 1 << bit

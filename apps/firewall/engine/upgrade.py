@@ -20,7 +20,7 @@ from apps.firewall.engine.snapshot import Snapshot
 CAUSES: Final[Mapping[str, tuple[str, ...]]] = {
     "catalogue": ("catalogue", "sections", "document_keys", "recorded_version"),
     "agents": ("agent_entries", "agent_required"),
-    "names": ("aliases", "renames", "families", "plugin_ids_trimmed"),
+    "names": ("aliases", "renames", "families", "plugin_ids_trimmed", "optional_by_pattern"),
     "groups": ("groups",),
     "profiles": ("profiles",),
     "owner_only": ("owner_only", "owner_unknown_is_stranger", "owner_flag_counts"),

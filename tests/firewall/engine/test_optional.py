@@ -28,7 +28,10 @@ def snapshot(**members: Any) -> Snapshot:
         (None, False),
         (Policy(deny=("exec",)), False),
         (Policy(also_allow=("forecast",)), False),
-        (Policy(allow=("read", "storm_*")), False),
+        (Policy(allow=("read", "storm_*")), True),
+        (Policy(allow=("read", "*_ALARM")), True),
+        (Policy(allow=("read", "wea*")), False),  # a pattern names tools, not plugins
+        (Policy(allow=("*",)), True),
         (Policy(allow=("read", "Storm_Alarm")), True),
         (Policy(allow=("read", "weather")), True),
         (Policy(also_allow=("group:plugins",)), True),
@@ -40,6 +43,22 @@ def snapshot(**members: Any) -> Snapshot:
 def test_it_is_there_where_a_list_names_it(policy: Policy | None, has_it: bool) -> None:
     assert ("storm_alarm" in allowed_tools(snapshot(policy=policy), OWNER)) is has_it
     assert decide(snapshot(policy=policy), OWNER, "storm_alarm").allowed is has_it
+
+
+@pytest.mark.parametrize(
+    ("policy", "has_it"),
+    [
+        (Policy(allow=("*",)), False),
+        (Policy(allow=("*", "storm_*")), False),
+        (Policy(allow=("*", "storm_alarm")), True),
+        (Policy(allow=("*", "weather")), True),
+        (Policy(allow=("*", "group:plugins")), True),
+    ],
+)
+def test_in_the_older_release_no_pattern_names_it(policy: Policy, has_it: bool) -> None:
+    known = snapshot(policy=policy, dialect="2026.2")
+    assert decide(known, OWNER, "storm_alarm").allowed is has_it
+    assert decide(known, OWNER, "forecast").allowed
 
 
 def test_naming_it_for_one_agent_gives_it_to_that_one_only() -> None:
