@@ -13,6 +13,7 @@ MCP: Final = "tests/gateway/test_mcp_sessions.py"
 FILTERS: Final = "tests/api/test_audit_filters.py"
 TABLES: Final = "tests/policies/test_spreadsheets.py"
 
+EXPORTS: Final = "tests/policies/test_current_exports.py"
 UNREAD: Final = "tests/policies/test_unread_keys.py"
 
 CASES: Final[dict[str, tuple[str, ...]]] = {
@@ -28,7 +29,11 @@ CASES: Final[dict[str, tuple[str, ...]]] = {
     "C04 keys that the release does not know": (
         f"{UNREAD}::test_what_the_release_does_not_know_is_named_and_kept",
         f"{UNREAD}::test_a_document_of_a_later_openclaw_is_imported_and_decided_by_the_newest_release",
+        f"{EXPORTS}::test_keys_that_the_release_refuses_are_kept_here_and_left_out_of_an_export",
     ),
+    "C06 an agent that was the default": (f"{EXPORTS}::test_a_default_marker_becomes_what_the_release_makes_of_it",),
+    "C16 every session in a sandbox": ("tests/firewall/engine/test_sandbox_mode.py::test_the_mode_says_it",),
+    "C17 servers that nobody knows here": (f"{EXPORTS}::test_a_server_without_a_source_is_named_until_it_has_one",),
     "C05 a file without agents": (
         f"{UNREAD}::test_a_file_without_agents_has_the_one_that_openclaw_takes_and_can_be_published",
     ),

@@ -16,6 +16,8 @@ class Kind:
     title: Promise | str
     meaning: Promise | str
     icon: str
+    action: tuple[str, Promise | str] | None = None
+    """The page on which something can be done about it, by its name in the URLs, and what the link says."""
 
 
 KINDS: Mapping[str, Kind] = {
@@ -28,6 +30,13 @@ KINDS: Mapping[str, Kind] = {
     "retired_agent_list": Kind(_("Old list of agents"), _("Written in the current form from now on."), "repeat"),
     "retired_default_marker": Kind(_("Default markers"), _("Dropped: each call names its agent."), "repeat"),
     "retired_exec_pair": Kind(_("Old exec settings"), _("Written in the current form from now on."), "repeat"),
+    "server_unknown": Kind(
+        _("MCP servers"),
+        _("Their tools come from a source; until there is one, every call of them is refused."),
+        "alert-triangle",
+        ("source-new", _("Add a source")),
+    ),
+    "default_agent_named": Kind(_("Default agent"), _("Written as the release looks for it."), "repeat"),
     "kept_verbatim": Kind(
         _("Kept as it is"), _("Not part of the tool policy; an export gives it back unchanged."), "file-text"
     ),

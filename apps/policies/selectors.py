@@ -18,6 +18,7 @@ from apps.policies.document.findings import show_path
 from apps.policies.document.guards import write_guards_tree
 from apps.policies.document.members import without_places
 from apps.policies.document.secrets import with_masks, with_notes, with_secrets
+from apps.policies.document.unread import without_unread
 from apps.policies.document.writing import write_approvals_tree, write_tree
 from apps.policies.errors import SnapshotUntrustedError
 from apps.policies.kept import Kept
@@ -194,6 +195,12 @@ def document_export(environment: Environment, *, secrets: Secrets = "masked") ->
     """
     tree: dict[str, Any] = _SECRETS[secrets](write_tree(environment))
     return tree
+
+
+def document_for_release(environment: Environment, *, secrets: Secrets = "masked") -> tuple[dict[str, Any], list[str]]:
+    """Write the draft as `document_export` does, without the keys that its release refuses, and name those."""
+    tree, dropped = without_unread(document_export(environment, secrets=secrets), environment.dialect)
+    return tree, [show_path(path) for path in dropped]
 
 
 def approvals_export(environment: Environment, *, secrets: Secrets = "masked") -> dict[str, Any] | None:

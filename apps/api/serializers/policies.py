@@ -75,8 +75,20 @@ class DocumentSerializer(serializers.Serializer[Any]):
     )
 
 
+class DocumentQuerySerializer(serializers.Serializer[Any]):
+    environment = serializers.CharField(required=False)
+    unread = serializers.ChoiceField(
+        choices=["keep", "drop"],
+        default="keep",
+        help_text="Whether the document has the keys that its release refuses.",
+    )
+
+
 class DocumentsSerializer(serializers.Serializer[Any]):
     document = serializers.DictField(help_text="openclaw.json in its current form; secrets are placeholders.")
+    unread = serializers.ListField(
+        child=serializers.CharField(), help_text="Places of keys that OpenClaw refuses in a file of this release."
+    )
     approvals = serializers.DictField(allow_null=True)
     guards = serializers.DictField(help_text="Grants of permissions and content filters; empty when there are none.")
 

@@ -8,10 +8,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.access import Permission
-from apps.api.reading import body_of, found, principal_of
+from apps.api.reading import body_of, found, principal_of, query_of
 from apps.api.scope import environment_of
 from apps.api.serializers.policies import (
     DiagnosticSerializer,
+    DocumentQuerySerializer,
     DocumentSerializer,
     DocumentsSerializer,
     DraftChangeSerializer,
@@ -25,6 +26,7 @@ from apps.api.views.parameters import ENVIRONMENT
 from apps.policies.selectors import (
     approvals_export,
     document_export,
+    document_for_release,
     draft_changes,
     draft_tool_changes,
     guards_export,
@@ -41,14 +43,16 @@ class Document(APIView):
     @extend_schema(
         operation_id="document_get",
         summary="Export the draft as openclaw.json; secrets are placeholders",
-        parameters=[ENVIRONMENT],
+        parameters=[ENVIRONMENT, DocumentQuerySerializer],
         responses=DocumentsSerializer,
     )
     def get(self, request: Request) -> Response:
-        environment = environment_of(request)
+        environment, asked = environment_of(request), query_of(request, DocumentQuerySerializer)
+        released, unread = document_for_release(environment)
         return Response(
             {
-                "document": document_export(environment),
+                "document": released if asked["unread"] == "drop" else document_export(environment),
+                "unread": unread,
                 "approvals": approvals_export(environment),
                 "guards": guards_export(environment),
             }

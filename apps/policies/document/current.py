@@ -6,6 +6,7 @@ from django.utils.translation import gettext as _
 
 from apps.firewall.engine.dialect import DIALECTS
 from apps.policies.document.findings import Findings, Path
+from apps.policies.document.members import NOT_CHANNELS
 from apps.policies.document.shapes import kind_of, wrong_type
 
 MODE_OF_PAIR = {
@@ -15,6 +16,8 @@ MODE_OF_PAIR = {
     ("full", "off"): "full",
 }
 """What `security` and `ask` together are called now; other pairs have no mode."""
+FALLBACK_AGENT = "main"
+"""The agent whose credentials the release inherits where nothing names another."""
 
 
 def to_current(tree: dict[str, Any], dialect: str, findings: Findings) -> None:
@@ -31,7 +34,9 @@ def to_current(tree: dict[str, Any], dialect: str, findings: Findings) -> None:
     if not DIALECTS[dialect].agent_entries:
         return
     if isinstance(agents, dict):
-        _drop_default_markers(agents, findings)
+        marked = _drop_default_markers(agents, findings)
+        if marked is not None and len(agents["entries"]) > 1:
+            _name_default_agent(tree, agents, marked, findings)
     for holder, path in _exec_holders(tree):
         _pair_to_mode(holder, path, findings)
 
@@ -81,8 +86,9 @@ def _add_entry(entries: dict[str, Any], agent: Any, path: Path, findings: Findin
         entries[key] = {name: value for name, value in agent.items() if name != "id"}
 
 
-def _drop_default_markers(agents: dict[str, Any], findings: Findings) -> None:
-    entries = agents.get("entries")
+def _drop_default_markers(agents: dict[str, Any], findings: Findings) -> str | None:
+    """Take the markers away, and return the first agent that had one."""
+    entries, marked = agents.get("entries"), None
     for key, agent in entries.items() if isinstance(entries, dict) else ():
         if isinstance(agent, dict) and "default" in agent:
             marker = agent.pop("default")
@@ -90,6 +96,55 @@ def _drop_default_markers(agents: dict[str, Any], findings: Findings) -> None:
             if not isinstance(marker, bool):
                 wrong_type(marker, _("true or false"), path, findings)
             findings.info(path, "retired_default_marker", _("default markers are dropped: calls name their agent"))
+            marked = key if marker is True and marked is None else marked
+    return marked
+
+
+def _name_default_agent(tree: dict[str, Any], agents: dict[str, Any], key: str, findings: Findings) -> None:
+    """Say where the release looks for it what a default marker said: who has heartbeats, the system, and talk.
+
+    Source: the shipped release 2026.9.6, its migration of a list of agents with a marker.
+    """
+    defaults, talk = agents.setdefault("defaults", {}), tree.setdefault("talk", {})
+    if isinstance(defaults, dict):
+        entries = [each for each in agents["entries"].values() if isinstance(each, dict)]
+        if "heartbeat" not in defaults and not any(each.get("heartbeat") for each in entries):
+            defaults["heartbeat"] = {"agentId": key}
+        for name in ("systemAgent", *(() if key == FALLBACK_AGENT else ("authInheritance",))):
+            holder = defaults.setdefault(name, {})
+            if isinstance(holder, dict):
+                holder.setdefault("agentId", key)
+    if isinstance(talk, dict):
+        talk.setdefault("agentId", key)
+    channels = _unbound_channels(tree)
+    if channels:
+        tree["bindings"] = [
+            *tree.get("bindings", ()),
+            *({"agentId": key, "match": {"channel": name, "accountId": "*"}} for name in channels),
+        ]
+    message = _("`%(agent)s` stays the agent for heartbeats, the system, talk and channels that name no other")
+    findings.info(("agents", "entries", key), "default_agent_named", message % {"agent": key})
+
+
+def _is_of_whole_channel(binding: Any) -> bool:
+    match = binding.get("match") if isinstance(binding, dict) and binding.get("type") != "acp" else None
+    if not isinstance(match, dict) or match.get("accountId") != "*":
+        return False
+    return not any(match.get(name) for name in ("peer", "guildId", "teamId", "roles"))
+
+
+def _unbound_channels(tree: dict[str, Any]) -> list[str]:
+    """Name the channels that are in use and have no binding of their own."""
+    channels, bindings = tree.get("channels"), tree.get("bindings", [])
+    if not isinstance(channels, dict) or not isinstance(bindings, list):
+        return []
+    bound = {each["match"].get("channel") for each in bindings if _is_of_whole_channel(each)}
+    used = (
+        name
+        for name, channel in channels.items()
+        if name not in NOT_CHANNELS and (not isinstance(channel, dict) or channel.get("enabled") is not False)
+    )
+    return sorted(name for name in used if name not in bound)
 
 
 def _exec_holders(tree: dict[str, Any]) -> list[tuple[dict[str, Any], Path]]:

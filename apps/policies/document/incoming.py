@@ -15,6 +15,7 @@ from apps.policies.document.profiles import parse_profiles
 from apps.policies.document.reconcile import APPROVALS_MODELS, DOCUMENT_MODELS, Reconciler, labels_reconcile
 from apps.policies.document.rows import Row
 from apps.policies.document.secrets import refuse_envelopes, seal_secrets, sealed_places
+from apps.policies.document.servers import note_servers
 from apps.policies.document.unread import note_unread, note_version
 from apps.policies.document.writing import write_approvals_tree, write_tree
 from apps.policies.errors import DocumentInvalidError
@@ -56,6 +57,7 @@ def wanted_document(
             refuse_envelopes(tree, findings)
         is_later = note_version(tree, environment.dialect, findings)
         note_unread(tree, environment.dialect, findings, is_mild=is_ours or is_later)
+        note_servers(environment, tree, findings)
         to_current(tree, environment.dialect, findings)
         rows = Parser(environment.dialect, findings, frozenset(profiles)).parse(tree)
         _finish(rows, write_tree(environment), findings)

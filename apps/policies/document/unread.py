@@ -6,6 +6,7 @@ does.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import deepcopy
 from typing import Any, Final, NamedTuple
 
 from django.utils.translation import gettext as _
@@ -121,6 +122,24 @@ def unread_keys_of(tree: Any, dialect: Dialect, path: Path = ()) -> Iterator[Unr
         place = None if place is None else place.at(str(step))
     if place is not None:
         yield from _walk(tree, place, dialect, path)
+
+
+def without_unread(tree: dict[str, Any], release: str) -> tuple[dict[str, Any], list[Path]]:
+    """Leave out of a document what its release refuses; return what is left, and the places that are not in it."""
+    left, dialect = deepcopy(tree), DIALECTS[release]
+    channels = dialect.document_keys.below["channels"]
+    # whether a key of a plugin's channel is one, its plugin knows
+    dropped = [
+        unread.path
+        for unread in unread_keys_of(left, dialect)
+        if unread.path[0] != "channels" or _knows_channel(channels, unread.path[1])
+    ]
+    for *steps, key in dropped:
+        holder: Any = left
+        for step in steps:
+            holder = holder[step]
+        del holder[key]
+    return left, dropped
 
 
 def _knows_channel(channels: KnownObject, name: str | int) -> bool:

@@ -10,13 +10,21 @@ from django.core.management.base import CommandError, CommandParser
 from apps.policies.errors import PolicyError
 from apps.policies.files import FILES, files_export
 from apps.policies.management.policy_command import Subcommand
-from apps.policies.selectors import Secrets, approvals_export, document_export, guards_export
+from apps.policies.selectors import (
+    Secrets,
+    approvals_export,
+    document_export,
+    document_for_release,
+    guards_export,
+)
 from apps.policies.services import document_check, document_import
+from apps.registry.models import Environment
 
 
 class Export(Subcommand):
     help = (
-        "Write the draft as openclaw.json in the current form of its release, secrets included unless --masked; "
+        "Write the draft as openclaw.json in the current form of its release, secrets included unless --masked, "
+        "without the keys that the release refuses, which are named; "
         "or, with --folder, everything as files of a repository, without secrets."
     )
 
@@ -29,14 +37,15 @@ class Export(Subcommand):
         parser.add_argument("--guards", action="store_true", help="write the grants and content filters instead")
         parser.add_argument("--masked", action="store_true", help="put OpenClaw's placeholder in place of secrets")
 
+        parser.add_argument("--keep-unread", action="store_true", help="keep the keys that the release refuses, too")
+
     def run(self, options: dict[str, Any]) -> None:
         if options["folder"] is not None:
             self._write_folder(Path(options["folder"]), options)
             return
         environment = self.environment(options)
         secrets: Secrets = "masked" if options["masked"] else "open"
-        export = approvals_export if options["approvals"] else document_export
-        document = guards_export(environment) if options["guards"] else export(environment, secrets=secrets)
+        document = self._document(environment, secrets, options)
         if document is None:
             raise CommandError(f"`{environment.slug}` has no exec approvals document")
         text = json.dumps(document, ensure_ascii=False, indent=2)
@@ -47,6 +56,18 @@ class Export(Subcommand):
             _write_private(Path(options["output"]), text + "\n")
         except OSError as exc:
             raise CommandError(f"cannot write `{options['output']}`: {exc.strerror}") from exc
+
+    def _document(self, environment: Environment, secrets: Secrets, options: dict[str, Any]) -> dict[str, Any] | None:
+        if options["guards"]:
+            return guards_export(environment)
+        if options["approvals"]:
+            return approvals_export(environment, secrets=secrets)
+        if options["keep_unread"]:
+            return document_export(environment, secrets=secrets)
+        document, dropped = document_for_release(environment, secrets=secrets)
+        for place in dropped:
+            self.stderr.write(f"left out: {place} (OpenClaw {environment.dialect} refuses it)")
+        return document
 
     def _write_folder(self, folder: Path, options: dict[str, Any]) -> None:
         if options["output"] is not None or options["approvals"] or options["guards"]:
