@@ -1,7 +1,7 @@
 """docs/policy.md says what the engine's tables say. Its words are free; names, orders, paths and values are not."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,9 @@ import pytest
 
 from apps.firewall.engine.dialect import DIALECTS, Dialect
 from apps.firewall.engine.exec_settings import MODES
+from apps.firewall.engine.known_keys import ANY, KnownObject
 from apps.firewall.engine.layers import LAYERS, layers_of
+from apps.policies.document.fates import FATES, ROOTS, TOUCHING, fate_of
 
 PAGE = (Path(__file__).resolve().parent.parent / "docs" / "policy.md").read_text(encoding="utf-8")
 NEW, OLD = DIALECTS["2026.9"], DIALECTS["2026.2"]
@@ -84,3 +86,33 @@ def test_every_profile_is_listed(dialect: Dialect) -> None:
 def test_every_mode_of_commands_is_listed() -> None:
     modes = [[f"`{mode}`", f"`{security}`", f"`{ask}`"] for mode, (security, ask) in MODES.items()]
     assert [row[:3] for row in rows("## Commands")] == modes
+
+
+def _places(known: KnownObject, path: tuple[str, ...] = ()) -> Iterator[str]:
+    """Every key of a release's document, dotted."""
+    for key in sorted(known.keys or ()):
+        below = known.below.get(key)
+        yield ".".join((*path, key))
+        if below is not None and len(path) < 8:
+            yield from _places(below, (*path, key))
+    if known.keys is None and ANY in known.below:
+        yield from _places(known.below[ANY], (*path, ANY))
+
+
+def _is_about_tools(place: str) -> bool:
+    steps = place.split(".")
+    if steps[0] != "agents" or len(steps) < 3:
+        return steps[0] in ROOTS and len(steps) > 1
+    inner = steps[2:] if steps[1] == "defaults" else steps[3:]
+    return bool(inner) and inner[0] in TOUCHING and inner != ["tools"]
+
+
+def test_what_becomes_of_each_key_stands_in_one_table() -> None:
+    known = {place for release in DIALECTS.values() for place in _places(release.document_keys)}
+    concerned = {place for place in known if _is_about_tools(place)}
+
+    assert len(concerned) > 400
+    assert [place for place in sorted(concerned) if fate_of(place) is None] == []
+    assert [place for place in FATES if place not in known] == []
+    assert [row[:2] for row in rows("## Keys of the document")] == [[f"`{key}`", fate] for key, fate in FATES.items()]
+    assert all(row[2] for row in rows("## Keys of the document"))

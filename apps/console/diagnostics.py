@@ -30,6 +30,9 @@ KINDS: Mapping[str, Kind] = {
     "retired_agent_list": Kind(_("Old list of agents"), _("Written in the current form from now on."), "repeat"),
     "retired_default_marker": Kind(_("Default markers"), _("Dropped: each call names its agent."), "repeat"),
     "retired_exec_pair": Kind(_("Old exec settings"), _("Written in the current form from now on."), "repeat"),
+    "not_enforced": Kind(
+        _("Enforced by OpenClaw alone"), _("Kept and exported; no decision here rests on it."), "alert-triangle"
+    ),
     "server_unknown": Kind(
         _("MCP servers"),
         _("Their tools come from a source; until there is one, every call of them is refused."),

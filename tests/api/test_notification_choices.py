@@ -13,7 +13,9 @@ URL = "notifications/choices"
 SCOPES = ("approvals_read", "approvals_resolve")
 
 
-def test_a_token_reads_and_changes_what_its_person_chose(token: Any, environment: Any, admin: Any) -> None:
+def test_a_token_reads_and_changes_what_its_person_chose(
+    empty_ledger: None, token: Any, environment: Any, admin: Any
+) -> None:
     key, secret = token(*SCOPES, by=admin)
     client = Program(secret)
     assert client.get(URL).json() == {"email": "", "language": "", "quiet": ""}

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 
 from apps.policies.document.approvals import note_unknown_agents, parse_approvals
 from apps.policies.document.current import to_current
+from apps.policies.document.fates import note_unenforced
 from apps.policies.document.findings import Diagnostic, Findings, Path
 from apps.policies.document.guards import GUARD_MODELS, parse_guards, parse_labels
 from apps.policies.document.parsing import Parser, kept_places
@@ -59,6 +60,7 @@ def wanted_document(
         note_unread(tree, environment.dialect, findings, is_mild=is_ours or is_later)
         note_servers(environment, tree, findings)
         to_current(tree, environment.dialect, findings)
+        note_unenforced(tree, findings)
         rows = Parser(environment.dialect, findings, frozenset(profiles)).parse(tree)
         _finish(rows, write_tree(environment), findings)
     return Wanted(rows, DOCUMENT_MODELS, findings)
