@@ -146,6 +146,7 @@ def test_a_backup_is_for_its_owner_alone_and_never_written_over(installation: In
     assert code == 1 and "holds something" in said
 
 
+@pytest.mark.slow
 def test_a_backup_holds_neither_what_was_erased_nor_any_key(installation: Installation, backup: Path) -> None:
     dumped = plain(backup)
     assert b"othersparrow" in dumped and CANARY.encode() not in dumped

@@ -73,6 +73,7 @@ def call(store: FaultyStore, number: int, key: str, command: str = "true") -> ht
     return httpx.post(f"{store.url}/api/v1/calls", json=order, headers=headers, timeout=120)
 
 
+@pytest.mark.slow
 def test_the_key_of_a_call_that_could_not_be_recorded_is_free_again(store: FaultyStore) -> None:
     number = next(store.numbers)
     with refusing(store):

@@ -81,6 +81,7 @@ def run(home: Path, url: str, owner_url: str, *command: str) -> "subprocess.Pope
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_two_at_once_and_one_more_leave_a_ledger_that_the_application_can_only_extend(prepared: Prepared) -> None:
     assert {code for code, _ in prepared.together} == {0}, prepared.together
     assert prepared.again.strip() == "the database is ready"
