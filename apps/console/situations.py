@@ -314,7 +314,7 @@ def choices_of(
             "owner", _("Owner"), situation.owner, [("", _("as listed")), ("yes", _("yes")), ("no", _("no"))]
         ),
         "sandbox": _choice(
-            "sandbox", _("Sandbox"), "on" if situation.sandbox else "", [("", _("off")), ("on", _("on"))]
+            "sandbox", _("Sandbox"), "on" if situation.sandbox else "", [("", _("as configured")), ("on", _("on"))]
         ),
         "depth": _choice(
             "depth",
