@@ -60,6 +60,22 @@ def test_the_change_is_shown_place_by_place(environment: Environment, look: Look
     ]
 
 
+def test_a_built_in_tool_changes_with_the_version_and_waits_only_for_what_its_source_sets(
+    environment: Environment, look: Look
+) -> None:
+    built_in = services.source_create(environment, key="desk", kind="own_files", settings={})
+    before = found("files__list")
+    look(before, of=built_in)
+    longer = replace(before, definition=replace(before.definition, description="Lists a folder, page by page."))
+
+    run = look(longer, of=built_in)
+    assert (run.findings[0]["outcome"], tool(environment).state) == ("same", "active")
+    assert tool(environment).description == "Lists a folder, page by page."
+
+    look(replace(longer, definition=replace(longer.definition, config={"deny_commands": []})), of=built_in)
+    assert tool(environment).state == "quarantined"
+
+
 def test_reordered_keys_are_no_change(environment: Environment, look: Look) -> None:
     look(found("files__list"))
     reordered = {"required": ["query"], "properties": {"query": {"type": "string"}}, "type": "object"}

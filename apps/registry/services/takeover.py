@@ -44,6 +44,7 @@ MESSAGE_LETTERS: Final = 1000
 FACT_LETTERS: Final = 4000
 
 MCP_KINDS: Final = frozenset({SourceKind.MCP_STDIO, SourceKind.MCP_HTTP})
+BUILT_IN: Final = frozenset(kind for kind in SourceKind if kind.startswith("own_"))
 RUNS_ELSEWHERE: Final = frozenset({SourceKind.OPENCLAW_PLUGINS})
 """Sources whose tools the OpenClaw Gateway runs itself: here they are decided about only."""
 
@@ -244,11 +245,24 @@ class Takeover:
         return "changed" if differs else "same", ""
 
     def _is_accepted(self, tool: Tool, pinned: Pinned) -> bool:
+        if self._is_of_the_version(tool, pinned):
+            return True
         if tool.discovery_source_id is not None and tool.digest:
             return tool.digest == pinned.digest or self._is_only_pinning(tool, pinned)
         # Imported by hand, before anything could run it: who runs it, and for whom, is news but no change.
         own = tool_pinned(tool)
         return Pinned(definition=own.definition).digest == Pinned(definition=pinned.definition).digest
+
+    def _is_of_the_version(self, tool: Tool, pinned: Pinned) -> bool:
+        """Say whether all that can differ came with the version that is installed: nothing that an admin sets."""
+        if tool.discovery_source_id != self.source.pk or self.source.kind not in BUILT_IN:
+            return False
+        own = tool_pinned(tool)
+        return (own.executor, own.definition.config, own.definition.permissions) == (
+            pinned.executor,
+            pinned.definition.config,
+            pinned.definition.permissions,
+        )
 
     def _is_only_pinning(self, tool: Tool, pinned: Pinned) -> bool:
         """Say whether all that is new is that code is pinned from now on, or is trusted from now on.

@@ -1,4 +1,4 @@
-"""The tool `fs_read`: the beginning of a file, in an encoding of the caller's choice."""
+"""The tool `fs_read`: a file, or a part of it, in an encoding of the caller's choice."""
 
 from apps.firewall.tools.definition import Definition, JsonObject
 from apps.firewall.tools.file_orders import run_in_folder
@@ -11,10 +11,11 @@ ENCODINGS = (
 )
 DEFINITION = Definition(
     name="fs_read",
+    result_limit=400_000,  # a whole part of a file: it states its own cut
     label="Read a file",
     description=(
         "Read a file of the workspace, or of a folder that is open to you: text in an encoding, or with `base64` the "
-        "bytes of any file."
+        "bytes of any file. Long files come in parts: ask again with `next_offset` as `offset`."
     ),
     section="fs",
     parameters={
@@ -32,7 +33,17 @@ DEFINITION = Definition(
                 "default": "utf-8",
                 "description": "Encoding of the text; `base64` for files that are no text.",
             },
-            "limit": {"type": "integer", "minimum": 1, "maximum": 100000, "description": "Lines to return at most."},
+            "offset": {
+                "type": "integer",
+                "minimum": 1,
+                "description": "First line to return, or with `base64` first byte, counted from 1.",
+            },
+            "limit": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 100000,
+                "description": "Lines to return at most, or with `base64` bytes.",
+            },
         },
         "required": ["path"],
         "additionalProperties": False,

@@ -20,10 +20,12 @@ HEADER_NAME: Final = "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$"
 
 DEFINITION = Definition(
     name="http_request",
+    result_limit=400_000,  # a whole part of an answer: it states its own cut
     label="Send a request",
     description=(
         "Send one HTTP request and return status, headers and body. Addresses that are not public, and names outside "
-        "the list of allowed ones, are refused; up to five redirects are followed."
+        "the list of allowed ones, are refused; up to five redirects are followed. Of a long body a part comes back: "
+        "send the request again with `next_offset` as `offset` for what follows."
     ),
     section="web",
     parameters={
@@ -47,6 +49,17 @@ DEFINITION = Definition(
                 "type": "string",
                 "maxLength": BODY_LIMIT_CHARACTERS,
                 "description": "Body of the request, sent in UTF-8; name its type in `Content-Type`.",
+            },
+            "offset": {
+                "type": "integer",
+                "minimum": 0,
+                "description": "First byte of the body to return, counted from 0.",
+            },
+            "limit": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": SHOWN_LIMIT_BYTES,
+                "description": "Bytes of the body to return at most.",
             },
             "timeout": {
                 "type": "integer",
@@ -83,19 +96,21 @@ async def run(params: JsonObject, work: Work) -> ToolOutcome:
         # A server may have acted on what it got, but to ask is harmless.
         ended = "unknown" if exc.was_sent and method != "GET" else "failed"
         return ToolOutcome(ended=ended, error={"code": exc.code, "message": exc.message})
-    return ToolOutcome(result=_told(answer))
+    return ToolOutcome(result=_told(answer, params.get("offset", 0), params.get("limit", SHOWN_LIMIT_BYTES)))
 
 
-def _told(answer: Answer) -> dict[str, Any]:
+def _told(answer: Answer, offset: int, limit: int) -> dict[str, Any]:
     told: dict[str, Any] = {
         "status": answer.status,
         "url": answer.url,
         "headers": dict(answer.headers),
         "size": len(answer.body),
     }
-    kept = answer.body[:SHOWN_LIMIT_BYTES]
-    told["truncated"] = len(kept) < len(answer.body)
-    text = _text(kept, answer.headers.get("content-type", ""), is_cut=told["truncated"])
+    kept = answer.body[offset : offset + limit]
+    told["truncated"] = offset + len(kept) < len(answer.body)
+    if told["truncated"]:
+        told["next_offset"] = offset + len(kept)
+    text = _text(kept, answer.headers.get("content-type", ""), is_cut=len(kept) < len(answer.body))
     return told | ({"body": text} if text is not None else {"body_base64": base64.b64encode(kept).decode("ascii")})
 
 

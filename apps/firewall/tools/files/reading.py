@@ -27,24 +27,37 @@ def read(root: str, path: str, offset: int = 1, limit: int = DEFAULT_LINES) -> d
     }
 
 
-def read_encoded(root: str, path: str, encoding: str = "utf-8", limit: int = DEFAULT_LINES) -> dict[str, Any]:
-    """Read the first lines of a text in an encoding, or with `base64` the first bytes of anything."""
+def read_encoded(
+    root: str, path: str, encoding: str = "utf-8", offset: int = 1, limit: int | None = None
+) -> dict[str, Any]:
+    """Read lines of a text in an encoding, or with `base64` bytes of anything; where it goes on is told.
+
+    Args:
+        offset: the first line, or byte, counted from 1.
+        limit: lines, or bytes, at most.
+    """
     content = see(root, path).content
     answer: dict[str, Any] = {"path": path, "size": len(content), "encoding": encoding}
     if encoding == BASE64:
-        kept = content[:TEXT_LIMIT_BYTES]
+        kept = content[offset - 1 : offset - 1 + min(limit or TEXT_LIMIT_BYTES, TEXT_LIMIT_BYTES)]
         shown = base64.b64encode(kept).decode("ascii")
-        return answer | {"content": shown, "truncated": len(kept) < len(content)}
+        return answer | {"content": shown} | _cut(offset, len(kept), len(content))
     try:
         lines = content.decode(encoding).splitlines(keepends=True)
     except UnicodeError as exc:
         message = f"`{path}` is not text in {encoding}: try another `encoding`, or `{BASE64}` for its bytes"
         raise RefusedError("not_text", message) from exc
-    first = _that_fit(lines[:limit])
-    if lines and not first:
-        raise RefusedError("line_too_long", f"line 1 of `{path}` is longer than {TEXT_LIMIT_BYTES} bytes")
-    told = {"lines": len(first), "total_lines": len(lines), "truncated": len(first) < len(lines)}
-    return answer | {"content": "".join(first), **told}
+    fitting = _that_fit(lines[offset - 1 : offset - 1 + (limit or DEFAULT_LINES)])
+    if offset <= len(lines) and not fitting:
+        raise RefusedError("line_too_long", f"line {offset} of `{path}` is longer than {TEXT_LIMIT_BYTES} bytes")
+    told = {"lines": len(fitting), "total_lines": len(lines)} | _cut(offset, len(fitting), len(lines))
+    return answer | {"content": "".join(fitting), **told}
+
+
+def _cut(offset: int, shown: int, whole: int) -> dict[str, Any]:
+    """Say whether more follows, and from where."""
+    is_cut = offset - 1 + shown < whole
+    return {"truncated": is_cut} | ({"next_offset": offset + shown} if is_cut else {})
 
 
 def _that_fit(lines: list[str]) -> list[str]:

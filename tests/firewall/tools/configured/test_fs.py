@@ -184,3 +184,28 @@ async def test_a_pipe_holds_nobody_up(folders: Path, work: Work) -> None:
 
     assert code(await run("fs_read", work, path="pipe")) == "not_a_file"
     assert code(await run("fs_write", work, path="pipe", content="x", mode="append")) == "not_a_file"
+
+
+async def test_a_long_file_comes_in_parts_that_say_how_to_go_on(folders: Path, work: Work) -> None:
+    (folders / "desk/long.txt").write_text("".join(f"line {number}\n" for number in range(5_000)))
+    content, offset = "", 1
+    while True:
+        read = (await run("fs_read", work, path="long.txt", offset=offset)).result
+        assert read is not None
+        content += read["content"]
+        if not read["truncated"]:
+            break
+        offset = read["next_offset"]
+
+    assert content == (folders / "desk/long.txt").read_text() and "next_offset" not in read
+    assert read["total_lines"] == 5_000
+
+
+async def test_bytes_come_in_parts_too(folders: Path, work: Work) -> None:
+    (folders / "desk/x.bin").write_bytes(bytes(range(256)) * 2)
+    part = (await run("fs_read", work, path="x.bin", encoding="base64", offset=257, limit=4)).result
+    past = (await run("fs_read", work, path="x.bin", encoding="base64", offset=1_000)).result
+
+    assert part is not None and base64.b64decode(part["content"]) == bytes(range(4))
+    assert (part["truncated"], part["next_offset"]) == (True, 261)
+    assert past is not None and (past["content"], past["truncated"]) == ("", False)

@@ -219,3 +219,22 @@ def test_a_header_cannot_hold_another_one(headers: dict[str, str]) -> None:
     prepared = prepare_params(definition, {"url": "http://x.test/", "headers": headers}, release="2026.9")
 
     assert prepared.problems
+
+
+async def test_a_long_body_comes_in_parts_that_say_how_to_go_on(tmp_path: Path) -> None:
+    body = "".join(f"line {number}\n" for number in range(60_000)).encode()
+    answer = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+    parts, offset = [], 0
+    async with serving(saying(answer)) as server:
+        while True:
+            outcome = await run("http_request", web(tmp_path, server), url=server.url(), offset=offset)
+            assert outcome.result is not None
+            parts.append(outcome.result["body"])
+            if not outcome.result["truncated"]:
+                break
+            offset = outcome.result["next_offset"]
+        small = await run("http_request", web(tmp_path, server), url=server.url(), offset=5, limit=3)
+
+    assert len(parts) > 2 and "".join(parts).encode() == body
+    assert "next_offset" not in outcome.result
+    assert small.result is not None and (small.result["body"], small.result["next_offset"]) == ("0\nl", 8)
