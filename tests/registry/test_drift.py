@@ -64,15 +64,13 @@ def test_a_built_in_tool_changes_with_the_version_and_waits_only_for_what_its_so
     environment: Environment, look: Look
 ) -> None:
     built_in = services.source_create(environment, key="desk", kind="own_files", settings={})
-    before = found("files__list")
-    look(before, of=built_in)
-    longer = replace(before, definition=replace(before.definition, description="Lists a folder, page by page."))
+    look(found("files__list"), of=built_in)
 
-    run = look(longer, of=built_in)
+    run = look(found("files__list", description="Lists a folder, page by page."), of=built_in)
     assert (run.findings[0]["outcome"], tool(environment).state) == ("same", "active")
     assert tool(environment).description == "Lists a folder, page by page."
 
-    look(replace(longer, definition=replace(longer.definition, config={"deny_commands": []})), of=built_in)
+    look(found("files__list", config={"deny_commands": []}), of=built_in)
     assert tool(environment).state == "quarantined"
 
 
