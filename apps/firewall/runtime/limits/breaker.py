@@ -23,6 +23,7 @@ PASSING: Final = frozenset(
         "name_unresolved",
         "time_limit",
         "tls_failed",
+        "tool_crashed",
         "tool_server_busy",
         "tool_server_failed",
         "tool_timed_out",

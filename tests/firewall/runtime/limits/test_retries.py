@@ -10,6 +10,7 @@ from apps.firewall.tools.running import ToolOutcome, failed
 
 BUSY = failed("tool_server_busy", "busy")
 FINE = ToolOutcome(result={"n": 1})
+DIED = failed("tool_crashed", "signal 11")
 WRONG = failed("tool_failed", "no such city")
 
 
@@ -36,6 +37,7 @@ def policy(retries: int) -> RetryPolicy:
         ((BUSY, BUSY, FINE), 3, FINE, 3),
         ((BUSY,), 2, BUSY, 3),
         ((BUSY, WRONG), 3, WRONG, 2),
+        ((DIED, FINE), 3, FINE, 2),
         ((WRONG,), 3, WRONG, 1),
         ((BUSY,), 0, BUSY, 1),
         ((BUSY,), 10_000, BUSY, 1 + RETRIES_CEILING),
