@@ -90,6 +90,7 @@ OUTCOMES: Final[Mapping[str, Word]] = {
     "changed": Word(gettext_lazy("changed"), "git-compare", "ask"),
     "same": Word(gettext_lazy("same"), "equal"),
     "removed": Word(gettext_lazy("removed"), "circle-minus", "ask"),
+    "disabled": Word(gettext_lazy("disabled"), "circle-minus"),
     "broken": Word(gettext_lazy("broken"), "alert-triangle", "deny"),
 }
 STAGES: Final[Mapping[str, Promise]] = {
@@ -99,7 +100,7 @@ STAGES: Final[Mapping[str, Promise]] = {
     "initialise": gettext_lazy("initialise"),
     "ready": gettext_lazy("ready"),
 }
-_ORDER: Final = {"broken": 0, "changed": 1, "added": 2, "removed": 3, "same": 4}
+_ORDER: Final = {"broken": 0, "changed": 1, "added": 2, "removed": 3, "disabled": 4, "same": 5}
 
 
 def kind_word(kind: str) -> Word:

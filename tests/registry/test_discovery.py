@@ -268,3 +268,21 @@ def test_what_a_source_cannot_be_asked_is_a_failed_run(source: DiscoverySource) 
     run = services.source_look(source)
     assert run.state == "failed"
     assert run.error_code
+
+
+def test_a_tool_that_its_file_switches_off_goes_and_comes_back_and_nothing_is_broken(
+    environment: Environment, look: Look
+) -> None:
+    def state() -> str:
+        return Tool.objects.get(environment=environment, name="files__list").state
+
+    look(found("files__list"), found("files__read"))
+
+    run = look(
+        broken("files__list", code="not_enabled", message="the file says `enabled: false`"), found("files__read")
+    )
+    assert [each["outcome"] for each in run.findings if each["key"] == "files__list"] == ["disabled", "removed"]
+    assert (run.broken, run.removed, state()) == (0, 1, "unregistered")
+
+    look(found("files__list"), found("files__read"))
+    assert state() == "active"

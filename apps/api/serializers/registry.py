@@ -256,7 +256,7 @@ class FindingSerializer(serializers.Serializer[Any]):
 
     key = serializers.CharField()
     tool = serializers.CharField()
-    outcome = serializers.ChoiceField(choices=["added", "changed", "same", "removed", "broken"])
+    outcome = serializers.ChoiceField(choices=["added", "changed", "same", "removed", "disabled", "broken"])
     stage = serializers.CharField(required=False)
     code = serializers.CharField(required=False)
     message = serializers.CharField(required=False)

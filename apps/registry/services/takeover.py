@@ -99,6 +99,9 @@ class Takeover:
     def _take_one(self, found: Found) -> None:
         broken = self._broken(found)
         definition = found.definition
+        if _is_disabled(found):
+            self._note(found, "disabled", broken or {})
+            return
         if definition is None:
             self._note(found, "broken", broken or _why("discover", "no_definition", "it has no definition"))
             return
@@ -333,7 +336,7 @@ class Takeover:
 
     def _kept_by_broken_keys(self, found: Iterable[Found]) -> set[str]:
         """Tools of a file, package or server part that cannot be read now stay as they were accepted."""
-        broken = {each.key for each in found if each.definition is None}
+        broken = {each.key for each in found if each.definition is None and not _is_disabled(each)}
         if not broken:
             return set()
         earlier = DiscoveryRun.objects.filter(source=self.source, state="completed").exclude(pk=self.run.pk)
@@ -351,6 +354,11 @@ class Takeover:
         if found.facts:
             finding["facts"] = {name: _kept(value) for name, value in found.facts.items()}
         self.findings.append(finding)
+
+
+def _is_disabled(found: Found) -> bool:
+    """Say whether its file says that it is not offered: it goes, and nothing is broken."""
+    return found.failure is not None and found.failure.code == "not_enabled"
 
 
 def _why(stage: str, code: str, message: str) -> dict[str, str]:
