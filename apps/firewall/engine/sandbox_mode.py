@@ -6,10 +6,8 @@ Source: the shipped release 2026.9.6, `resolveSandboxRuntimeStatus`; 2026.2.25 r
 from collections.abc import Mapping
 from typing import Any, Final
 
-from apps.firewall.engine.session_key import normalize_agent_id
+from apps.firewall.engine.session_key import DEFAULT_AGENT, MAIN_KEY, normalize_agent_id
 
-FALLBACK_AGENT: Final = "main"
-MAIN: Final = "main"
 GLOBAL: Final = "global"
 
 
@@ -24,7 +22,7 @@ def is_sandboxed(shared: Mapping[str, Any], own: Mapping[str, Any], agent: str |
     if mode in {"off", "all"}:
         return mode == "all"
     key = (session_key or "").strip()
-    return bool(key) and not _is_main(shared.get("session") or {}, agent or FALLBACK_AGENT, key)
+    return bool(key) and not _is_main(shared.get("session") or {}, agent or DEFAULT_AGENT, key)
 
 
 def depends_on_session(*levels: Mapping[str, Any]) -> bool:
@@ -45,7 +43,7 @@ def _mode(settings: Mapping[str, Any]) -> str | None:
 
 def _is_main(session: Mapping[str, Any], agent: str, key: str) -> bool:
     named = session.get("mainKey")
-    main = (named.strip().lower() if isinstance(named, str) else "") or MAIN
-    agents = (normalize_agent_id(agent), FALLBACK_AGENT)
-    aliases = {MAIN, main, *(f"agent:{each}:{word}" for each in agents for word in (MAIN, main))}
+    main = (named.strip().lower() if isinstance(named, str) else "") or MAIN_KEY
+    agents = (normalize_agent_id(agent), DEFAULT_AGENT)
+    aliases = {MAIN_KEY, main, *(f"agent:{each}:{word}" for each in agents for word in (MAIN_KEY, main))}
     return key in aliases or (session.get("scope") == GLOBAL and key == GLOBAL)

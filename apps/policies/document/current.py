@@ -5,6 +5,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from apps.firewall.engine.dialect import DIALECTS
+from apps.firewall.engine.session_key import DEFAULT_AGENT
 from apps.policies.document.findings import Findings, Path
 from apps.policies.document.members import NOT_CHANNELS
 from apps.policies.document.shapes import kind_of, wrong_type
@@ -16,8 +17,6 @@ MODE_OF_PAIR = {
     ("full", "off"): "full",
 }
 """What `security` and `ask` together are called now; other pairs have no mode."""
-FALLBACK_AGENT = "main"
-"""The agent whose credentials the release inherits where nothing names another."""
 
 
 def to_current(tree: dict[str, Any], dialect: str, findings: Findings) -> None:
@@ -110,7 +109,7 @@ def _name_default_agent(tree: dict[str, Any], agents: dict[str, Any], key: str, 
         entries = [each for each in agents["entries"].values() if isinstance(each, dict)]
         if "heartbeat" not in defaults and not any(each.get("heartbeat") for each in entries):
             defaults["heartbeat"] = {"agentId": key}
-        for name in ("systemAgent", *(() if key == FALLBACK_AGENT else ("authInheritance",))):
+        for name in ("systemAgent", *(() if key == DEFAULT_AGENT else ("authInheritance",))):
             holder = defaults.setdefault(name, {})
             if isinstance(holder, dict):
                 holder.setdefault("agentId", key)
