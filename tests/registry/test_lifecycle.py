@@ -13,6 +13,7 @@ from pytest_django import DjangoDbBlocker
 
 from apps.accounts.access import PERMISSIONS, Permission
 from apps.accounts.errors import PermissionDeniedError
+from apps.firewall.identifiers import new_id
 from apps.registry import services
 from apps.registry.errors import ToolStateError
 from apps.registry.lifecycle import MOVES, move_of, moves_from
@@ -100,7 +101,7 @@ class Life(RuleBasedStateMachine):
     def begin(self) -> None:
         from tests.registry.conftest import found
 
-        self.environment = services.environment_create(slug=f"life-{id(self)}")
+        self.environment = services.environment_create(slug=f"life-{new_id()}")
         command = {"command": ["/bin/true"]}
         self.source = services.source_create(self.environment, key="files", kind="mcp_stdio", settings=command)
         self.found = found
