@@ -12,7 +12,7 @@ from apps.firewall.engine.dialect import DIALECTS, Dialect
 from apps.firewall.engine.exec_settings import MODES
 from apps.firewall.engine.known_keys import ANY, KnownObject
 from apps.firewall.engine.layers import LAYERS, layers_of
-from apps.policies.document.fates import FATES, ROOTS, TOUCHING, fate_of
+from apps.policies.document.enforcement import ENFORCEMENT
 
 PAGE = (Path(__file__).resolve().parent.parent / "docs" / "policy.md").read_text(encoding="utf-8")
 NEW, OLD = DIALECTS["2026.9"], DIALECTS["2026.2"]
@@ -99,12 +99,21 @@ def _places(known: KnownObject, path: tuple[str, ...] = ()) -> Iterator[str]:
         yield from _places(known.below[ANY], (*path, ANY))
 
 
+CONCERNED = {"tools", "session", "commands"}
+OF_AGENTS = {"tools", "sandbox", "subagents", "workspace", "elevatedDefault"}
+
+
 def _is_about_tools(place: str) -> bool:
     steps = place.split(".")
     if steps[0] != "agents" or len(steps) < 3:
-        return steps[0] in ROOTS and len(steps) > 1
+        return steps[0] in CONCERNED and len(steps) > 1
     inner = steps[2:] if steps[1] == "defaults" else steps[3:]
-    return bool(inner) and inner[0] in TOUCHING and inner != ["tools"]
+    return bool(inner) and inner[0] in OF_AGENTS and inner != ["tools"]
+
+
+def _has_a_line(place: str) -> bool:
+    steps = place.split(".")
+    return any(".".join(steps[:length]) in ENFORCEMENT for length in range(1, len(steps) + 1))
 
 
 def test_what_becomes_of_each_key_stands_in_one_table() -> None:
@@ -112,7 +121,9 @@ def test_what_becomes_of_each_key_stands_in_one_table() -> None:
     concerned = {place for place in known if _is_about_tools(place)}
 
     assert len(concerned) > 400
-    assert [place for place in sorted(concerned) if fate_of(place) is None] == []
-    assert [place for place in FATES if place not in known] == []
-    assert [row[:2] for row in rows("## Keys of the document")] == [[f"`{key}`", fate] for key, fate in FATES.items()]
+    assert [place for place in sorted(concerned) if not _has_a_line(place)] == []
+    assert [place for place in ENFORCEMENT if place not in known] == []
+    assert [row[:2] for row in rows("## Keys of the document")] == [
+        [f"`{key}`", how] for key, how in ENFORCEMENT.items()
+    ]
     assert all(row[2] for row in rows("## Keys of the document"))

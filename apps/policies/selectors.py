@@ -197,10 +197,10 @@ def document_export(environment: Environment, *, secrets: Secrets = "masked") ->
     return tree
 
 
-def document_for_release(environment: Environment, *, secrets: Secrets = "masked") -> tuple[dict[str, Any], list[str]]:
-    """Write the draft as `document_export` does, without the keys that its release refuses, and name those."""
-    tree, dropped = without_unread(document_export(environment, secrets=secrets), environment.dialect)
-    return tree, [show_path(path) for path in dropped]
+def document_for_release(environment: Environment, document: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Leave out of an exported document the keys that its release refuses, and name their places."""
+    left, dropped = without_unread(document, environment.dialect)
+    return left, [show_path(path) for path in dropped]
 
 
 def approvals_export(environment: Environment, *, secrets: Secrets = "masked") -> dict[str, Any] | None:

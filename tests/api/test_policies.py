@@ -32,6 +32,29 @@ def test_the_document_goes_in_and_comes_out(program: Any, environment: Any) -> N
     assert admin.get("document").json()["document"] == document
 
 
+def test_what_the_release_refuses_is_named_and_left_out_on_request(program: Any, environment: Any) -> None:
+    admin = program("policy_read", "policy_write")
+    document = {"agents": {"entries": {"main": {}}}, "commands": {"ownerDisplay": "raw"}}
+    assert admin.ask("PUT", "document", {"document": json.dumps(document)}).status_code == 200
+
+    whole, released = admin.get("document").json(), admin.get("document?unread=drop").json()
+
+    assert (whole["document"], whole["unread"]) == (document, ["commands.ownerDisplay"])
+    assert (released["document"]["commands"], released["unread"]) == ({}, ["commands.ownerDisplay"])
+    assert admin.get("document?unread=perhaps").status_code == 422
+
+
+def test_groups_that_no_key_leads_to_are_let_through_by_a_program(program: Any, draft: Any) -> None:
+    admin = program("policy_read", "policy_write")
+    (policy,) = admin.get("global-policy").json()["results"]
+    assert policy["refuse_unproven_groups"] is True
+
+    changed = admin.ask(
+        "PATCH", f"global-policy/{policy['id']}", {"version": policy["version"], "refuse_unproven_groups": False}
+    )
+    assert (changed.status_code, changed.json()["refuse_unproven_groups"]) == (200, False)
+
+
 def test_a_bad_document_names_every_mistake_and_changes_nothing(program: Any, draft: Any) -> None:
     admin = program("policy_read", "policy_write")
     before = admin.get("document").json()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from apps.policies.selectors import document_for_release
+from apps.policies.selectors import document_export, document_for_release
 from apps.policies.services import document_import, publish
 from tests.openclaw.conftest import can_be_alone
 from tests.openclaw.documents import DOCUMENTS
@@ -44,7 +44,7 @@ def test_the_package_takes_what_is_exported_of_a_real_file(name: str, environmen
     document_import(environment, json.dumps(DOCUMENTS[name]), by=None)
     publish(environment, message="as imported", by=None, expected_live=None)
 
-    released, _ = document_for_release(environment, secrets="open")
+    released, _ = document_for_release(environment, document_export(environment, secrets="open"))
     done = validated(released, tmp_path)
 
     assert done.returncode == 0, done.stdout + done.stderr

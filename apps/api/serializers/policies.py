@@ -76,7 +76,6 @@ class DocumentSerializer(serializers.Serializer[Any]):
 
 
 class DocumentQuerySerializer(serializers.Serializer[Any]):
-    environment = serializers.CharField(required=False)
     unread = serializers.ChoiceField(
         choices=["keep", "drop"],
         default="keep",

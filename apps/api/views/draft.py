@@ -48,10 +48,11 @@ class Document(APIView):
     )
     def get(self, request: Request) -> Response:
         environment, asked = environment_of(request), query_of(request, DocumentQuerySerializer)
-        released, unread = document_for_release(environment)
+        document = document_export(environment)
+        released, unread = document_for_release(environment, document)
         return Response(
             {
-                "document": released if asked["unread"] == "drop" else document_export(environment),
+                "document": released if asked["unread"] == "drop" else document,
                 "unread": unread,
                 "approvals": approvals_export(environment),
                 "guards": guards_export(environment),

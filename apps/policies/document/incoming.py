@@ -4,11 +4,9 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils.translation import gettext as _
-
 from apps.policies.document.approvals import note_unknown_agents, parse_approvals
 from apps.policies.document.current import to_current
-from apps.policies.document.fates import note_unenforced
+from apps.policies.document.enforcement import kept_words, note_unenforced
 from apps.policies.document.findings import Diagnostic, Findings, Path
 from apps.policies.document.guards import GUARD_MODELS, parse_guards, parse_labels
 from apps.policies.document.parsing import Parser, kept_places
@@ -139,12 +137,6 @@ def draft_reconcile(environment: Environment, wanted: Iterable[Wanted]) -> tuple
     return counts, records
 
 
-def _kept_words(place: Path) -> str:
-    if place[-1] == "sandbox":
-        return _("kept as it is; its `mode` decides for which sessions the sandbox's tool policy holds")
-    return _("kept as it is, not part of the tool policy")
-
-
 def _finish(rows: list[Row], present: dict[str, Any] | None, findings: Findings) -> None:
     """Seal what the rows keep, and name it."""
     if any(findings.errors()):
@@ -155,5 +147,5 @@ def _finish(rows: list[Row], present: dict[str, Any] | None, findings: Findings)
         if row.values["extra"]:
             for place in kept_places(row):
                 if findings.place(place) not in said:
-                    findings.info(place, "kept_verbatim", _kept_words(place))
+                    findings.info(place, "kept_verbatim", kept_words(place))
             row.values["extra"] = seal_secrets(row.values["extra"], row.path, known, findings)

@@ -62,12 +62,13 @@ class Export(Subcommand):
             return guards_export(environment)
         if options["approvals"]:
             return approvals_export(environment, secrets=secrets)
+        document = document_export(environment, secrets=secrets)
         if options["keep_unread"]:
-            return document_export(environment, secrets=secrets)
-        document, dropped = document_for_release(environment, secrets=secrets)
+            return document
+        released, dropped = document_for_release(environment, document)
         for place in dropped:
             self.stderr.write(f"left out: {place} (OpenClaw {environment.dialect} refuses it)")
-        return document
+        return released
 
     def _write_folder(self, folder: Path, options: dict[str, Any]) -> None:
         if options["output"] is not None or options["approvals"] or options["guards"]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from apps.policies.document.fates import FATES, Fate
+from apps.policies.document.enforcement import ENFORCEMENT, Enforcement
 from apps.policies.selectors import document_export
 from apps.policies.services import document_import
 
@@ -18,7 +18,7 @@ VALUES: dict[str, Any] = {
     "requireAgentId": True,
     "sendPolicy": {"default": "deny"},
 }
-ALONE = [place for place, fate in FATES.items() if fate is Fate.OPENCLAW_ALONE]
+ALONE = [place for place, how in ENFORCEMENT.items() if how is Enforcement.OPENCLAW_ALONE]
 
 
 def document_with(place: str) -> tuple[dict[str, Any], str]:
@@ -47,3 +47,19 @@ def test_a_document_without_such_keys_draws_no_such_remark(environment: Any) -> 
     document = {"agents": {"entries": {"main": {"tools": {"deny": ["exec"]}}}}, "session": {"mainKey": "work"}}
     report = document_import(environment, json.dumps(document), by=None)
     assert [each for each in report.diagnostics if each.code == "not_enforced"] == []
+
+
+def test_what_is_kept_and_decides_in_part_says_which_part(environment: Any) -> None:
+    document = {
+        "agents": {"defaults": {"sandbox": {"mode": "all", "scope": "agent"}}, "entries": {"main": {}}},
+        "session": {"mainKey": "work", "store": "x"},
+        "ui": {"assistant": {"name": "Ada"}},
+    }
+    report = document_import(environment, json.dumps(document), by=None)
+
+    told = {each.path: each.message for each in report.diagnostics if each.code == "kept_verbatim"}
+    assert told == {
+        "agents.defaults.sandbox": "kept as it is; of it, `mode`, `workspaceAccess` decide here",
+        "session": "kept as it is; of it, `mainKey`, `scope` decide here",
+        "ui": "kept as it is, not part of the tool policy",
+    }
