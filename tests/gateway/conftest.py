@@ -27,6 +27,7 @@ def snapshot_with(
     settings: Mapping[str, Any] | None = None,
     approvals: Mapping[str, Any] = LISTED,
     dialect: str = "2026.9",
+    groups: Mapping[str, Any] | None = None,
 ) -> Snapshot:
     """Make a snapshot in which `bot` and `clerk` have the built-in tools; `deny` is the list of `bot`."""
     return build_snapshot(
@@ -35,7 +36,7 @@ def snapshot_with(
             dialect=dialect,
             tools=[ToolEntry(name, params=tool.definition.parameters) for name, tool in BUILTINS.items()],
             agents=[AgentSource("bot", policy=Policy(allow=None, deny=deny)), AgentSource("clerk")],
-            settings={"exec": dict(settings or {})},
+            settings={"exec": dict(settings or {})} | ({} if groups is None else {"groups": groups}),
             exec_approvals=approvals,
         )
     )

@@ -18,7 +18,7 @@ from apps.firewall.engine.late import finish_resolution
 from apps.firewall.engine.layers import Layer, layers_of
 from apps.firewall.engine.opening import Applied, Gate, where_of
 from apps.firewall.engine.resolution import Given, Resolution
-from apps.firewall.engine.resolve import ResolutionError, open_resolution, resolve
+from apps.firewall.engine.resolve import ResolutionError, open_resolution, resolve, talk_of
 from apps.firewall.engine.snapshot import Snapshot
 from apps.firewall.engine.subagents import LEAF_ROLE, role_deny
 from apps.firewall.engine.warn import Declared, find_warnings
@@ -34,7 +34,7 @@ def decide(snapshot: Snapshot, context: CallContext, tool: str) -> Decision:
     if bit is None:
         name = engine.canonical_name(tool)
         if name is None:
-            return Decision(tool, False, UNKNOWN_TOOL, None, None, f"there is no tool named `{tool}`")
+            return _of_no_tool(engine, context, tool)
         tool, bit = name, engine.universe.bits[name]
     try:
         resolution = open_resolution(engine, context)
@@ -49,6 +49,24 @@ def decide(snapshot: Snapshot, context: CallContext, tool: str) -> Decision:
         return Decision(tool, False, exc.code, None, None, exc.message)
     except Exception as exc:  # noqa: BLE001 - fail closed: whatever went wrong, the tool is not allowed
         return Decision(tool, False, ERROR, None, None, f"the decision failed: {exc}")
+
+
+def _of_no_tool(engine: Engine, context: CallContext, tool: str) -> Decision:
+    """Refuse a tool that there is not: where nothing can be decided, in the words that one that there is would get."""
+    try:
+        talk_of(engine, context)
+    except ResolutionError as exc:
+        return Decision(tool, False, exc.code, None, None, exc.message)
+    return Decision(tool, False, UNKNOWN_TOOL, None, None, f"there is no tool named `{tool}`")
+
+
+def remark_on(snapshot: Snapshot, context: CallContext) -> str:
+    """Say what of a caller's words did not count; empty normally, and where nothing can be decided."""
+    try:
+        named = talk_of(snapshot.engine, context).unproven_group
+    except ResolutionError:
+        return ""
+    return "" if named is None else _UNPROVEN.format(named)
 
 
 def allowed_tools(snapshot: Snapshot, context: CallContext) -> tuple[str, ...]:
@@ -108,6 +126,7 @@ def explain_with(
 PROFILE_LAYERS: Final = ("profile", "provider_profile")
 MIXED_LAYERS: Final = ("sandbox", "subagent")
 _IGNORED: Final = "lets it pass: its allow list names no tool of OpenClaw's own, so this release ignores it"
+_UNPROVEN: Final = "the rules of the group `{}` did not count: no session key leads to it"
 _ADMITTED: Final = "every layer that applies admits it"
 # a named tuple's own constructor costs a Python call more, on the one path where that counts
 _decision: Final[Callable[[tuple[str, bool, str | None, str | None, str | None, str]], Decision]] = partial(
@@ -121,10 +140,7 @@ def _admitted(engine: Engine, tool: str) -> Decision:
 
 def _with_unproven(resolution: Resolution, decision: Decision) -> Decision:
     """Say in a decision that what the caller said of a group did not count."""
-    named = resolution.talk.unproven_group
-    return decision._replace(
-        reason=f"{decision.reason}; the rules of the group `{named}` did not count: no session key leads to it"
-    )
+    return decision._replace(reason=f"{decision.reason}; {_UNPROVEN.format(resolution.talk.unproven_group)}")
 
 
 def _denial(resolution: Resolution, tool: str, bit: int) -> Decision:

@@ -14,25 +14,14 @@ from apps.firewall.engine.contexts import classes_of
 from apps.firewall.engine.decide import UNKNOWN_TOOL, decide
 from apps.firewall.engine.layers import LAYERS
 from apps.firewall.engine.recorded import RecordedContext
-from apps.firewall.engine.resolve import (
-    AgentRequiredError,
-    ContradictionError,
-    GroupUnprovenError,
-    ResolutionError,
-)
+from apps.firewall.engine.resolve import CONTEXT_CODES
 from apps.firewall.engine.snapshot import Snapshot
 
 Verdict: TypeAlias = Literal["allowed", "asks", "denied"]
 Change: TypeAlias = Literal["blocked", "allowed", "asked", "unasked", "same", "unknown"]
 """`asked`: it ran by itself and would ask a person; `unasked` the other way round."""
 
-POLICY_LAYERS: Final = frozenset(
-    (
-        *LAYERS,
-        UNKNOWN_TOOL,
-        *(each.code for each in (ResolutionError, ContradictionError, AgentRequiredError, GroupUnprovenError)),
-    )
-)
+POLICY_LAYERS: Final = frozenset((*LAYERS, UNKNOWN_TOOL, *CONTEXT_CODES))
 """What a record names as deciding layer where the policy itself refused."""
 
 BROUGHT: Final = "brought"

@@ -51,6 +51,12 @@ class GroupUnprovenError(ResolutionError):
     code = "group_unproven"
 
 
+CONTEXT_CODES: Final = frozenset(
+    each.code for each in (ResolutionError, ContradictionError, AgentRequiredError, GroupUnprovenError)
+)
+"""Why nothing is decided: what is wrong with what the caller said, whatever the policy says."""
+
+
 def resolve(engine: Engine, context: CallContext, given: Given | None = None) -> Resolution:
     """Find the layers of a context.
 
@@ -68,7 +74,7 @@ def open_resolution(engine: Engine, context: CallContext, given: Given | None = 
     Raises:
         ResolutionError: nothing can be decided; the message says why.
     """
-    talk = _known_talk(engine, context)
+    talk = talk_of(engine, context)
     names = (
         context.sender_id,
         context.sender_username,
@@ -81,13 +87,14 @@ def open_resolution(engine: Engine, context: CallContext, given: Given | None = 
     is_owner = context.sender_is_owner
     if is_owner is None and given is None:
         is_owner = known
+    sandboxed = talk.is_sandboxed if context.sandboxed is None else context.sandboxed
     question = (
         talk.agent,
         context.provider,
         context.model_id,
         engine.dialect.owner_unknown_is_stranger and is_owner is not True,
         talk.transport,
-        talk.is_sandboxed if context.sandboxed is None else context.sandboxed,
+        sandboxed,
         given is None,
     )
     opening: Opening | None = engine.memo.get(question)
@@ -104,14 +111,18 @@ def open_resolution(engine: Engine, context: CallContext, given: Given | None = 
     resolution.late = []
     resolution.mask = opening.mask
     resolution.sandbox_places = None
-    resolution.sandboxed = question[5]
+    resolution.sandboxed = sandboxed
     if context.stored_session is not None:
         _read_stored(engine, resolution, context.stored_session)
     return resolution
 
 
-def _known_talk(engine: Engine, context: CallContext) -> Talk:
-    """Return what is kept of a talk, or work it out."""
+def talk_of(engine: Engine, context: CallContext) -> Talk:
+    """Return what is kept of a talk, or work it out.
+
+    Raises:
+        ResolutionError: nothing can be decided; the message says why.
+    """
     keys = (
         context.session_key,
         context.agent_id,

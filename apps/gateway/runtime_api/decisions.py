@@ -10,14 +10,16 @@ from functools import partial
 from typing import Any
 
 from apps.accounts.access import Permission
-from apps.firewall.engine.decide import decide
+from apps.firewall.engine.decide import decide, remark_on
 from apps.firewall.engine.permissions import PermissionAnswer
+from apps.firewall.engine.resolve import CONTEXT_CODES
 from apps.firewall.engine.snapshot import Snapshot
 from apps.firewall.identifiers import new_id
 from apps.firewall.runtime.call import NOT_FOUND, Call
 from apps.firewall.runtime.permitting import asks, caller_in, permission_answers
 from apps.firewall.runtime.ports import Standing
 from apps.firewall.runtime.rehearse import StagedVerdict
+from apps.firewall.runtime.stages.decide import group_warning
 from apps.firewall.runtime.stages.halt import CODE, told
 from apps.firewall.runtime.stages.permissions import MISSING
 from apps.firewall.tools.members import unknown_member
@@ -202,8 +204,14 @@ def _answer(
         "allowed": decision.allowed,
         "reason": "allowed" if decision.allowed else "not_offered",
     }
+    if decision.layer in CONTEXT_CODES:
+        answer |= {"reason": decision.layer, "message": decision.reason}
+    remark = remark_on(snapshot, asker.context)
+    warnings = [group_warning(remark)] if remark else []
     if stands is not None:
-        answer["warnings"] = [{"path": "", "code": "tool_deprecated", "message": stands.message}]
+        warnings.append({"path": "", "code": "tool_deprecated", "message": stands.message})
+    if warnings:
+        answer["warnings"] = warnings
     if may_explain:
         answer |= {
             "layer": decision.layer,

@@ -1,10 +1,17 @@
 """Whether the agent has the tool in this context, and whether it was withdrawn since."""
 
 from apps.firewall.engine.answers import Decision
+from apps.firewall.engine.decide import remark_on
+from apps.firewall.engine.resolve import CONTEXT_CODES, GroupUnprovenError
 from apps.firewall.engine.source import ToolEntry
 from apps.firewall.runtime.call import NOT_FOUND, Judgement, RefusedError
 from apps.firewall.runtime.deciding import LAYER, decided
 from apps.firewall.runtime.stages.run import Run
+
+
+def group_warning(remark: str) -> dict[str, str]:
+    """Tell a caller that what it said of a group did not count."""
+    return {"path": "context", "code": GroupUnprovenError.code, "message": remark}
 
 
 async def decide_stage(run: Run) -> None:
@@ -21,6 +28,13 @@ async def decide_stage(run: Run) -> None:
         rule=decision.rule or "",
         reason=decision.reason,
     )
+    if (
+        decision.layer in CONTEXT_CODES
+    ):  # the caller's own words, whatever the policy says and whichever tools there are
+        raise run.refuse(decision.layer, decision.reason, layer=decision.layer)
+    remark = remark_on(snapshot, run.call.context)
+    if remark:
+        run.warnings.append(group_warning(remark))
     if run.tool is None:
         _check_absent(run, decision)
         bridge = run.call.bridge
