@@ -30,6 +30,22 @@ KINDS: Mapping[str, Kind] = {
     "retired_agent_list": Kind(_("Old list of agents"), _("Written in the current form from now on."), "repeat"),
     "retired_default_marker": Kind(_("Default markers"), _("Dropped: each call names its agent."), "repeat"),
     "retired_exec_pair": Kind(_("Old exec settings"), _("Written in the current form from now on."), "repeat"),
+    "later_release": Kind(
+        _("Written by a newer OpenClaw"), _("The environment's release still decides."), "alert-triangle"
+    ),
+    "unknown_key": Kind(_("Misspelt keys"), _("They decide nothing."), "alert-triangle"),
+    "dead_place": Kind(_("Rules in places that OpenClaw does not read"), _("They decide nothing."), "alert-triangle"),
+    "not_of_release": Kind(
+        _("Keys that OpenClaw refuses"),
+        _("They stay in the draft. An export leaves them out, because OpenClaw rejects a file that has them."),
+        "alert-triangle",
+    ),
+    "unread_key": Kind(_("Keys that OpenClaw does not read"), _("They decide nothing."), "alert-triangle"),
+    "unknown_agent": Kind(_("Unknown agents"), _("What is said of them decides nothing."), "alert-triangle"),
+    "no_agents": Kind(_("No agents"), _("No list in the document admits a command."), "alert-triangle"),
+    "out_of_range": Kind(
+        _("Numbers out of range"), _("Each is replaced by the nearest allowed one."), "alert-triangle"
+    ),
     "not_enforced": Kind(
         _("Enforced by OpenClaw alone"), _("Kept and exported; no decision here rests on it."), "alert-triangle"
     ),
@@ -41,7 +57,7 @@ KINDS: Mapping[str, Kind] = {
     ),
     "default_agent_named": Kind(_("Default agent"), _("Written as the release looks for it."), "repeat"),
     "kept_verbatim": Kind(
-        _("Kept as it is"), _("Not part of the tool policy; an export gives it back unchanged."), "file-text"
+        _("Kept as it is"), _("An export gives it back unchanged; what of it decides here is named."), "file-text"
     ),
 }
 _LAST = len(KINDS)

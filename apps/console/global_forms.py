@@ -32,7 +32,7 @@ class GlobalForm(DraftForm):
     )
     owners = NamesField(label=_("Owners"))
     refuse_unproven_groups = forms.ChoiceField(
-        label=_("Groups that no session key leads to"),
+        label=_("Groups the session key does not confirm"),
         required=False,
         choices=[("True", _("Refuse the call")), ("False", _("Decide without the group's rules"))],
     )

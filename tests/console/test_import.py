@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.urls import reverse
 
 from apps.console import release_forms
+from apps.console.diagnostics import KINDS
 from apps.policies.selectors import (
     agents,
     allowlist,
@@ -18,6 +20,7 @@ from apps.policies.selectors import (
     guards_export,
     permission_grants,
 )
+from apps.policies.services import document_import
 
 pytestmark = pytest.mark.django_db
 ClientOf = Callable[..., Client]
@@ -104,6 +107,15 @@ def test_the_report_groups_what_was_kept_and_shows_no_secret(client_of: ClientOf
     assert 'id="report"' not in browser.get("/import/").content.decode()
 
 
+def test_a_server_that_nobody_knows_here_leads_to_the_page_that_adds_a_source(
+    client_of: ClientOf, admin: Any, environment: Any
+) -> None:
+    text = '{"agents": {"entries": {"main": {}}}, "mcp": {"servers": {"robot": {"command": "x"}}}}'
+    page = client_of(admin).post("/import/", {"text": text, "action": "import"}, follow=True).content.decode()
+    assert "mcp.servers.robot" in page
+    assert f'<a href="{reverse("source-new")}">Add a source</a>' in page
+
+
 def test_every_mistake_is_listed_and_nothing_changes(client_of: ClientOf, admin: Any, environment: Any) -> None:
     browser = client_of(admin)
     browser.post("/import/", {"text": GOOD, "action": "import"})
@@ -172,3 +184,32 @@ def test_only_who_may_change_policies_imports(
     assert browser.get("/import/").status_code == 403
     assert browser.post("/import/", {"text": GOOD, "action": "import"}).status_code == 403
     assert global_policy(environment) is None
+
+
+EVERYTHING: dict[str, Any] = {
+    "$include": "./more.json5",
+    "meta": {"lastTouchedVersion": "2099.1.1"},
+    "agents": {"list": [{"id": "main", "default": True, "deny": ["exec"]}, {"id": "ops"}]},
+    "commands": {"ownerDisplay": "raw"},
+    "gateway": {"auth": {"token": "__OPENCLAW_REDACTED__"}},
+    "hooks": {"token": "canary"},
+    "mcp": {"servers": {"robot": {"command": "x"}}},
+    "tools": {
+        "dney": ["exec"],
+        "exec": {"security": "allowlist", "ask": "on-miss"},
+        "sessions": {"visibility": "tree"},
+        "toolSearch": {"maxSearchLimit": 100000},
+    },
+}
+
+
+def test_each_kind_of_remark_has_a_title_and_says_what_it_means(environment: Any) -> None:
+    approvals = {"version": 1, "denylist": [], "agents": {"nobody": {"security": "deny"}}}
+    said = document_import(
+        environment, "// a note\n" + json.dumps(EVERYTHING), approvals=json.dumps(approvals), by=None
+    ).diagnostics
+    said += document_import(environment, None, approvals='{"version": 1}', by=None).diagnostics
+
+    codes = {each.code for each in said}
+    assert len(codes) >= 16 and codes - set(KINDS) == set()
+    assert all(kind.title and kind.meaning for kind in KINDS.values())

@@ -52,7 +52,7 @@ def decide(snapshot: Snapshot, context: CallContext, tool: str) -> Decision:
 
 
 def _of_no_tool(engine: Engine, context: CallContext, tool: str) -> Decision:
-    """Refuse a tool that there is not: where nothing can be decided, in the words that one that there is would get."""
+    """Refuse an unknown tool. Where nothing can be decided in the context, the answer is the one a known tool gets."""
     try:
         talk_of(engine, context)
     except ResolutionError as exc:
@@ -61,7 +61,7 @@ def _of_no_tool(engine: Engine, context: CallContext, tool: str) -> Decision:
 
 
 def remark_on(snapshot: Snapshot, context: CallContext) -> str:
-    """Say what of a caller's words did not count; empty normally, and where nothing can be decided."""
+    """Name the caller's claim that was ignored; empty if none was, and where nothing can be decided."""
     try:
         named = talk_of(snapshot.engine, context).unproven_group
     except ResolutionError:

@@ -24,11 +24,11 @@ class OwnerList:
         self._entries = frozenset(self._normal(entry) for entry in entries) - {"", "*"}
 
     def knows(self, channel: str | None, sender: Sender) -> bool | None:
-        """Say whether a sender is an owner. In a chat, whoever is not named is none, also where nobody is.
+        """Say whether a sender is an owner. In a chat, a sender who is not listed is not, even if the list is empty.
 
         Returns:
-            None where that is not known: nobody speaks, the channel is not known, or it is web chat, where whoever
-            signed in may be an owner by their rights.
+            None where that is not known: there is no sender, the channel is not known, or it is web chat, where a
+            person who signed in may be an owner by their rights.
         """
         if not channel or not (sender.id or sender.e164 or sender.username or sender.name):
             return None

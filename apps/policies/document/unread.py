@@ -193,7 +193,7 @@ def _judged(key: str, place: KnownObject, dialect: Dialect, path: Path) -> Unrea
         return UnreadKey(here, "dead_place", "error", message % {"key": key})
     message = _(
         "OpenClaw %(release)s does not know `%(key)s` here and rejects the whole file; "
-        "it is kept and exported unchanged"
+        "it stays in the draft, and an export leaves it out"
     )
     return UnreadKey(here, "not_of_release", "warning", message % {"release": dialect.release, "key": key})
 

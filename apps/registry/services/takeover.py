@@ -248,7 +248,7 @@ class Takeover:
         return "changed" if differs else "same", ""
 
     def _is_accepted(self, tool: Tool, pinned: Pinned) -> bool:
-        if self._is_of_the_version(tool, pinned):
+        if self._is_only_upgrade(tool, pinned):
             return True
         if tool.discovery_source_id is not None and tool.digest:
             return tool.digest == pinned.digest or self._is_only_pinning(tool, pinned)
@@ -256,8 +256,8 @@ class Takeover:
         own = tool_pinned(tool)
         return Pinned(definition=own.definition).digest == Pinned(definition=pinned.definition).digest
 
-    def _is_of_the_version(self, tool: Tool, pinned: Pinned) -> bool:
-        """Say whether all that can differ came with the version that is installed: nothing that an admin sets."""
+    def _is_only_upgrade(self, tool: Tool, pinned: Pinned) -> bool:
+        """Say whether all differences come from the installed version, and none from what an admin sets."""
         if tool.discovery_source_id != self.source.pk or self.source.kind not in BUILT_IN:
             return False
         own = tool_pinned(tool)
