@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
+from apps.firewall.sandbox.descriptor_transport import DescriptorTransport
 from apps.firewall.sandbox.forkserver import Forkserver
 from apps.firewall.sandbox.terminal import open_terminal
-from apps.firewall.sandbox.terminal_transport import TerminalTransport
 
 GRACE_S = 3.0
 CHUNK_BYTES = 65536
@@ -103,7 +103,7 @@ class Supervised:
 
     async def _open(self, ends: Ends) -> None:
         if ends.is_terminal:
-            terminal = TerminalTransport(ends.out, self.stdout)
+            terminal = DescriptorTransport(ends.out, self.stdout)
             self._transports.append(terminal)
             self.stdin = terminal.writer()
             self.stderr.feed_eof()

@@ -13,7 +13,7 @@ CHUNK_BYTES: Final = 65536
 HIGH_WATER_BYTES: Final = 64 * 1024
 
 
-class TerminalTransport(asyncio.Transport):
+class DescriptorTransport(asyncio.Transport):
     """Reads into a stream until nobody holds the command's end, and writes what the command may read.
 
     Args:
