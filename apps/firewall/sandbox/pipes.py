@@ -109,7 +109,7 @@ async def piped_process(
         held: what `order_of` takes, too.
     """
     order = order_of(argv, cwd=cwd, env=env, limits=limits, time_limit_s=time_limit_s, **held)
-    supervised = await Supervised.begin(forkserver(), {**order, "watch_s": WATCH_S}, has_input=True)
+    supervised = Supervised.begin(forkserver(), {**order, "watch_s": WATCH_S}, has_input=True)
     process = PipedProcess(supervised, error_limit_bytes)
     following = asyncio.create_task(process.follow())
     try:

@@ -148,7 +148,7 @@ async def run_process(
     server = forkserver(argv[0], program) if program else forkserver()
     has_terminal = leash is not None and leash.has_terminal
     has_input = stdin is not None or leash is not None
-    supervised = await Supervised.begin(server, order, has_input=has_input, has_terminal=has_terminal)
+    supervised = Supervised.begin(server, order, has_input=has_input, has_terminal=has_terminal)
     run = _Run(supervised, output_limit_bytes, watch or _kept_whole, leash)
     watching = None
     if space is not None and space.owns(order["workspace"]):

@@ -6,7 +6,6 @@ import json
 import os
 import socket
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, NamedTuple
 
 from apps.firewall.sandbox.descriptor_transport import DescriptorTransport
@@ -64,10 +63,10 @@ class Supervised:
         self.stdin: asyncio.StreamWriter | None = None
         self.stdout = asyncio.StreamReader()
         self.stderr = asyncio.StreamReader()
-        self._transports: list[asyncio.BaseTransport] = []
+        self._transports: list[DescriptorTransport] = []
 
     @classmethod
-    async def begin(
+    def begin(
         cls, server: Forkserver, order: Mapping[str, Any], *, has_input: bool, has_terminal: bool = False
     ) -> "Supervised":
         """Have a supervisor forked, and tell it what to run; of a long order `hand_over` brings the rest.
@@ -94,30 +93,21 @@ class Supervised:
             for descriptor in set(ends.given):
                 os.close(descriptor)
         begun = cls(server, number, ours, line[sent:])
-        try:
-            await begun._open(ends)
-        except BaseException:
-            await asyncio.shield(begun.end())
-            raise
+        begun._open(ends)
         return begun
 
-    async def _open(self, ends: Ends) -> None:
+    def _open(self, ends: Ends) -> None:
+        out = DescriptorTransport(ends.out, self.stdout)
+        self._transports.append(out)
         if ends.is_terminal:
-            terminal = DescriptorTransport(ends.out, self.stdout)
-            self._transports.append(terminal)
-            self.stdin = terminal.writer()
+            self.stdin = out.writer()
             self.stderr.feed_eof()
             return
-        loop = asyncio.get_running_loop()
-        for stream, descriptor in ((self.stdout, ends.out), (self.stderr, ends.err)):
-            made = partial(asyncio.StreamReaderProtocol, stream)
-            transport, _ = await loop.connect_read_pipe(made, os.fdopen(descriptor, "rb", 0))
-            self._transports.append(transport)
-        if ends.writing < 0:
-            return
-        pipe, flow = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, os.fdopen(ends.writing, "wb", 0))
-        self._transports.append(pipe)
-        self.stdin = asyncio.StreamWriter(pipe, flow, None, loop)
+        self._transports.append(DescriptorTransport(ends.err, self.stderr))
+        if ends.writing >= 0:
+            pipe = DescriptorTransport(ends.writing)
+            self._transports.append(pipe)
+            self.stdin = pipe.writer()
 
     async def hand_over(self) -> None:
         """Send what of the order has not gone yet."""
@@ -150,7 +140,7 @@ class Supervised:
             await asyncio.wait([self._listening])
             self._control.close()
             for transport in self._transports:
-                transport.close()
+                transport.abort()
 
     async def _listen(self) -> None:
         """Receive until it is gone."""
