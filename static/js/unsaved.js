@@ -131,6 +131,19 @@
 
   /* htmx: the form that is sent counts as saved once the answer says so; what is swapped beside it keeps its edits */
   const formOf = ctx => { const source = ctx?.sourceElement; return source instanceof Element ? source.closest("form") || source.form || null : null; };
+  /* a part that is asked for after the session ended would load the page anew, as the sign-in page: edits stay, and a note says how they are kept */
+  document.addEventListener("htmx:before:response", event => {
+    const ctx = event.detail?.ctx, flash = document.getElementById("flash");
+    if (ctx?.response?.status !== 401 || ctx.request?.method !== "GET" || !edited(null).length) return;
+    event.preventDefault();
+    if (!flash || flash.querySelector("[data-signed-out]")) return;
+    const note = document.createElement("div");
+    note.className = "note ask mb3";
+    note.dataset.signedOut = "";
+    note.setAttribute("role", "alert");
+    note.textContent = words.signedOut;
+    flash.replaceChildren(note);
+  });
   const isSave = (ctx, form) => form && ctx.request?.method === "POST" && new URL(ctx.request.action || location.href, location.href).pathname === pathOf(form);
   let copies = [];
   document.addEventListener("htmx:before:request", event => { const form = formOf(event.detail?.ctx); if (isSave(event.detail?.ctx, form)) sending.add(form); });

@@ -33,6 +33,9 @@ def test_what_was_typed_comes_back_after_signing_in_again(published: Installatio
     name.fill("Night shift")
     people.evaluate("each => { each.value = 'admin'; each.dispatchEvent(new Event('change', {bubbles: true})); }")
     page.context.clear_cookies(name="sessionid")
+    page.evaluate("document.body.dispatchEvent(new CustomEvent('halt-placed'))")  # a part of the page is asked for anew
+    expect(page.get_by_role("alert").filter(has_text="You have been signed out.")).to_be_visible()
+    expect(name).to_have_value("Night shift")
     teams.get_by_role("button", name="Add team").click()
 
     expect(page).to_have_url(re.compile("/sign-in/"))
