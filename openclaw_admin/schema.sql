@@ -24,6 +24,7 @@
 -- registry.0003_optional_and_quarantine 52a00318fb1a41d5
 -- registry.0004_accepted_digests aed08983b47a49a1
 -- agent_sessions.0001_sessions_and_runs ffaf094dca36ee91
+-- agent_sessions.0002_who_spawned_whom b9f2377c5fb46e0d
 -- registry.0005_own_tools b65326025b663480
 -- registry.0006_file_tools b6d99ed6b4216e49
 -- registry.0007_hooks c10d391c704ec1a0
@@ -1700,6 +1701,10 @@ ALTER TABLE "agent_sessions_sessionrun" ADD CONSTRAINT "agent_sessions_sessi_ses
 -- ;
 CREATE INDEX "agent_sessions_sessionrun_session_id_193159ee" ON "agent_sessions_sessionrun" ("session_id")
 -- ;
+ALTER TABLE "agent_sessions_session" ADD COLUMN "context" jsonb NULL
+-- ;
+ALTER TABLE "agent_sessions_session" ADD COLUMN "spawn" jsonb NULL
+-- ;
 CREATE TABLE "registry_hook" ("id" uuid NOT NULL PRIMARY KEY, "name" varchar(63) NOT NULL, "event" varchar(20) NOT NULL, "kind" varchar(16) NOT NULL, "priority" integer NOT NULL, "timeout_ms" integer NULL CHECK ("timeout_ms" >= 0), "tools" varchar(128)[] NOT NULL, "settings" jsonb NOT NULL, "secrets" bytea NOT NULL, "is_enabled" boolean NOT NULL, "version" integer NOT NULL CHECK ("version" >= 0), "created_at" timestamp with time zone NOT NULL, "updated_at" timestamp with time zone NOT NULL, "environment_id" uuid NOT NULL, "plugin_id" uuid NOT NULL)
 -- ;
 CREATE TABLE "registry_hooktally" ("hook_id" uuid NOT NULL PRIMARY KEY, "passed" bigint NOT NULL CHECK ("passed" >= 0), "rewrote" bigint NOT NULL CHECK ("rewrote" >= 0), "asked" bigint NOT NULL CHECK ("asked" >= 0), "blocked" bigint NOT NULL CHECK ("blocked" >= 0), "failed" bigint NOT NULL CHECK ("failed" >= 0), "last_at" timestamp with time zone NULL)
@@ -2110,7 +2115,7 @@ ALTER TABLE "approvals_answerrule" ADD COLUMN "teams" varchar(64)[] DEFAULT '{}'
 -- ;
 ALTER TABLE "approvals_answerrule" ALTER COLUMN "teams" DROP DEFAULT
 -- ;
-ALTER TABLE "approvals_answerrule" ADD COLUMN "updated_at" timestamp with time zone DEFAULT '2026-11-29 06:39:39.838248+00:00'::timestamptz NOT NULL
+ALTER TABLE "approvals_answerrule" ADD COLUMN "updated_at" timestamp with time zone DEFAULT '2026-11-29 17:20:10.788412+00:00'::timestamptz NOT NULL
 -- ;
 ALTER TABLE "approvals_answerrule" ALTER COLUMN "updated_at" DROP DEFAULT
 -- ;
@@ -2332,7 +2337,7 @@ CREATE INDEX "audit_export_requested_by_id_b1eb06ef" ON "audit_export" ("request
 -- ;
 CREATE INDEX "audit_export_state" ON "audit_export" ("state", "expires_at")
 -- ;
-ALTER TABLE "audit_export" ADD COLUMN "touched_at" timestamp with time zone DEFAULT '2026-11-29 06:39:41.348818+00:00'::timestamptz NOT NULL
+ALTER TABLE "audit_export" ADD COLUMN "touched_at" timestamp with time zone DEFAULT '2026-11-29 17:20:13.084988+00:00'::timestamptz NOT NULL
 -- ;
 ALTER TABLE "audit_export" ALTER COLUMN "touched_at" DROP DEFAULT
 -- ;

@@ -36,6 +36,7 @@ from apps.gateway.queue.taking import Taker
 from apps.gateway.requests import LiveRequests
 from apps.gateway.reviewing import Reviewer
 from apps.gateway.rpc.telling import Listeners
+from apps.gateway.spawns import LiveSpawns
 from apps.gateway.tokens import Tokens
 from apps.gateway.tool_runs.catalogues import Catalogues
 from apps.gateway.tool_states import LiveToolStates
@@ -50,6 +51,7 @@ from apps.gateway.wiring import (
     ports_with,
 )
 from apps.halts.selectors import halts_standing
+from apps.sessions.keeping import SPAWNED
 from apps.sessions.services import ENDED as SESSION_ENDED
 
 log = structlog.get_logger(__name__)
@@ -75,6 +77,7 @@ class Gateway:
     limits: LiveLimits
     halts: LiveHalts
     hooks: LiveHooks
+    spawns: LiveSpawns
     tokens: Tokens
     desk: Desk
     elsewhere: Desk
@@ -117,6 +120,7 @@ class Gateway:
         await self.limits.reload()
         await self.halts.reload()
         await self.hooks.reload()
+        await self.spawns.reload()
 
 
 _gateway: Gateway | None = None
@@ -149,8 +153,8 @@ async def start(snapshots: LiveSnapshots | None = None, *, is_worker: bool = Fal
     halts = LiveHalts(halts_standing, kind="worker" if is_worker else "server")
     hooks = live_hooks_of_all()
     sessions = McpSessions()
-    holder = Holder()
-    ports = ports_with(snapshots, tool_states, limits, halts, hooks, sessions, holder, LiveRuns())
+    holder, spawns = Holder(), LiveSpawns()
+    ports = ports_with(snapshots, tool_states, limits, halts, hooks, sessions, holder, LiveRuns(), spawns)
     desk = Desk(ports)
     callbacks = Callbacks()
     made = Gateway(
@@ -159,6 +163,7 @@ async def start(snapshots: LiveSnapshots | None = None, *, is_worker: bool = Fal
         limits=limits,
         halts=halts,
         hooks=hooks,
+        spawns=spawns,
         tokens=Tokens(),
         desk=desk,
         elsewhere=Desk(ports_elsewhere(ports), limit=ELSEWHERE_LIMIT, grace_s=0.0),
@@ -218,6 +223,10 @@ def hear(notice: Notice) -> None:
         current.take_up(current.limits.reload(), "reload of limits")
     if notice.kind == RECONNECTED or notice.kind.startswith(HOOKS):
         current.take_up(current.hooks.reload(), "reload of hooks")
+    if notice.kind == RECONNECTED:
+        current.take_up(current.spawns.reload(), "reload of who spawned whom")
+    if notice.kind == SPAWNED:
+        current.take_up(current.spawns.hear(notice.id), "record of a spawn")
     if notice.kind == BARRIER_ASKED:
         current.desk.background(_logged(_answer(current, int(notice.id)), "answer to a barrier"))
     if notice.kind == RECONNECTED:  # questions that came meanwhile were not heard

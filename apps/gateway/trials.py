@@ -15,7 +15,7 @@ from apps.firewall.runtime.call import Call, CallResult
 from apps.firewall.runtime.clock import SystemClock
 from apps.firewall.runtime.ports import Ports, Standing, StandingGrant
 from apps.firewall.runtime.rehearse import Rehearsal, rehearse
-from apps.firewall.runtime.sessions import place_of
+from apps.firewall.runtime.sessions import name_of, place_of
 from apps.gateway.agent_sessions import KnownSessions
 from apps.gateway.hooks import LiveHooks
 from apps.gateway.lifecycle import Gateway, gateway
@@ -26,6 +26,7 @@ from apps.registry.hooks import live_hooks
 from apps.registry.models import Environment
 from apps.registry.standing import standings
 from apps.sessions.keeping import session_state
+from apps.sessions.spawns import spawn_of
 
 WAIT_S: Final = 8.0
 """How long a request waits for a call before it answers that the call goes on."""
@@ -81,7 +82,9 @@ def call_rehearse(call: Call, snapshot: Snapshot, environment: Environment) -> R
     """Say what would become of a call now; nothing runs. Not for coroutines."""
     at = timezone.now()
     grants = grants_for(environment, call.agent, at=at, tool=call.tool)
-    place = place_of(call, snapshot.engine.dialect)
+    dialect, key = snapshot.engine.dialect, call.context.session_key
+    place = place_of(call, dialect)
+    spawn = spawn_of(name_of(dialect, call.environment, call.agent, key)) if key else None
     stands = standings().get(environment.slug, {})
     now = _AsOfNow(snapshot, {name: Standing(code=each.code, message=each.message) for name, each in stands.items()})
     ports = Ports(
@@ -93,7 +96,7 @@ def call_rehearse(call: Call, snapshot: Snapshot, environment: Environment) -> R
         tool_states=now,
         people=_KnownRole(role_of(call.requester)),
         hooks=LiveHooks(known=live_hooks()),
-        sessions=KnownSessions(None if place is None else session_state(place, at=at)),
+        sessions=KnownSessions(None if place is None else session_state(place, at=at), spawn),
         skills=skill_folders(),
     )
     return asyncio.run(rehearse(call, ports))

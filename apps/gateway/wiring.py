@@ -42,6 +42,7 @@ from apps.gateway.probe_snapshot import NO_LIMITS, probe_connection, probe_snaps
 from apps.gateway.progress import LiveProgress
 from apps.gateway.queue.port import QueueOfCalls
 from apps.gateway.roles import RolesOnRecord
+from apps.gateway.spawns import LiveSpawns
 from apps.gateway.tool_states import LiveToolStates, Standings
 from apps.keys.installation import mask_key
 from apps.limits.selectors import limits_in_force
@@ -209,6 +210,7 @@ def ports_with(
     sessions: McpSessions | None = None,
     holder: Holder | None = None,
     runs: RunsOfAgents | None = None,
+    spawns: LiveSpawns | None = None,
 ) -> Ports:
     """Make the runtime's ports of this process."""
     rules = result_rules()
@@ -220,7 +222,7 @@ def ports_with(
         clock=SystemClock(),
         tool_states=tool_states,
         people=RolesOnRecord(),
-        sessions=SessionRecords(),
+        sessions=SessionRecords(spawns or LiveSpawns()),
         limits=limits,
         halts=halts,
         hooks=hooks,

@@ -1,4 +1,4 @@
-"""What is erased here of a subject: what loop detection remembers, and why a session was ended."""
+"""What is erased here of a subject: what loop detection remembers, why a session was ended, and who spoke last."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -12,7 +12,9 @@ from apps.sessions.models import Session
 
 
 def _rows(subject: Subject) -> QuerySet[Session]:
-    return Session.objects.filter(subject.rows(session="key")).filter(Q(loops__isnull=False) | ~Q(end_reason=""))
+    return Session.objects.filter(subject.rows(session="key")).filter(
+        Q(loops__isnull=False) | Q(context__isnull=False) | ~Q(end_reason="")
+    )
 
 
 def _count(subject: Subject) -> int:
@@ -20,7 +22,7 @@ def _count(subject: Subject) -> int:
 
 
 def _erase(subject: Subject, _at: datetime) -> int:
-    return _rows(subject).update(loops=None, end_reason="")
+    return _rows(subject).update(loops=None, context=None, end_reason="")
 
 
 def _sessions(subject: Subject) -> Iterator[str]:

@@ -13,7 +13,9 @@ from uuid import UUID
 
 from django.db import DatabaseError, connection, transaction
 
-from apps.audit.chain import storable_text
+from apps.audit.chain import storable, storable_text
+from apps.events.notices import announce
+from apps.firewall.engine.inheritance import VERSION_MEMBER, inheritable_context
 from apps.firewall.identifiers import new_id, show_id
 from apps.firewall.runtime.loops import LoopHistory
 from apps.firewall.runtime.sessions import Budgets, SessionPlace, SessionState
@@ -27,6 +29,7 @@ RUN_QUIET: Final = timedelta(minutes=30)
 TEXT_LIMIT: Final = 512
 SPELLINGS_KEPT: Final = 8
 CLIENT_TOOLS_KEPT: Final = 200
+SPAWNED: Final = "agent_session.spawned"
 PARENT_ENDED: Final = "the session that started it was ended"
 
 
@@ -37,6 +40,7 @@ class _Found:
     id: UUID
     state: SessionState
     spellings: list[str]
+    has_spawn: bool
 
 
 def session_change(
@@ -78,20 +82,56 @@ def session_state(place: SessionPlace, *, at: datetime) -> SessionState:
 def _locked(place: SessionPlace, at: datetime) -> _Found:
     found = _find(place, "FOR UPDATE OF s")
     if found is not None:
+        if place.spawn is not None and not found.has_spawn:
+            _keep_spawn(place, found.id)
         return found
+    identifier = new_id()
     values = _names(place) | {
-        "id": new_id(),
-        "parent_key": place.parent_key and _text(place.parent_key),
-        "depth": min(place.depth, 2**31 - 1),
+        "id": identifier,
+        **_spawn(place),
         "at": at,
         "parent_ended": PARENT_ENDED,
     }
     with connection.cursor() as cursor:
         cursor.execute(statements.BEGIN, values)
+    if place.spawn is not None:
+        announce(SPAWNED, id=identifier, environment=place.name.environment)
     found = _find(place, "FOR UPDATE OF s")
     if found is None:
         raise SessionsUnavailableError(f"no environment named `{place.name.environment}`")
     return found
+
+
+def spawn_keep(place: SessionPlace, *, at: datetime) -> None:
+    """Keep who spawned a session, whether it has made a call or not. What a seen spawn said stays.
+
+    Raises:
+        SessionsUnavailableError: the database did not take it.
+    """
+    try:
+        with transaction.atomic():
+            found = _locked(place, at)
+            if found.has_spawn:
+                _keep_spawn(place, found.id)
+    except DatabaseError as exc:
+        raise SessionsUnavailableError(f"sessions cannot be kept now: {type(exc).__name__}") from exc
+
+
+def _keep_spawn(place: SessionPlace, identifier: UUID) -> None:
+    is_witnessed = VERSION_MEMBER in (place.spawn or {})
+    values = {"id": identifier, "is_witnessed": is_witnessed, **_spawn(place)}
+    with connection.cursor() as cursor:
+        cursor.execute(statements.SPAWN, values)
+        if cursor.fetchone() is not None:
+            announce(SPAWNED, id=identifier, environment=place.name.environment)
+
+
+def _spawn(place: SessionPlace) -> dict[str, Any]:
+    return {
+        "parent_key": place.parent_key and _text(place.parent_key),
+        "depth": min(place.depth, 2**31 - 1),
+        "spawn": None if place.spawn is None else json.dumps(storable(place.spawn)),
+    }
 
 
 def _find(place: SessionPlace, lock: str) -> _Found | None:
@@ -102,7 +142,7 @@ def _find(place: SessionPlace, lock: str) -> _Found | None:
 
 
 def _read(row: tuple[Any, ...]) -> _Found:
-    identifier, started_at, calls, denied, is_ended, reason, max_calls, max_denied, max_s, loops, spellings = row
+    identifier, started_at, calls, denied, is_ended, reason, max_calls, max_denied, max_s, loops, *known = row
     state = SessionState(
         started_at=started_at,
         calls=calls,
@@ -111,7 +151,7 @@ def _read(row: tuple[Any, ...]) -> _Found:
         budgets=Budgets(max_calls=max_calls, max_denied=max_denied, max_duration_s=max_s),
         history=LoopHistory() if loops is None else LoopHistory.from_json(json.loads(loops)),
     )
-    return _Found(identifier, state, spellings)
+    return _Found(identifier, state, *known)
 
 
 def _write(
@@ -155,6 +195,7 @@ def _step(place: SessionPlace, found: _Found, *, sender: str, at: datetime) -> d
         "run_id": _text(call.run) if call.run else show_id("srun", run_pk),
         "is_given": bool(call.run),
         "quiet_since": at - RUN_QUIET,
+        "context": json.dumps(storable(inheritable_context(call.context))),
         "client_tools": [_text(name) for name in (call.context.runtime_tools or ())[:CLIENT_TOOLS_KEPT]],
     }
 

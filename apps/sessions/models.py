@@ -17,6 +17,8 @@ class Session(models.Model):
     Args:
         key: the full key, `agent:<agent>:<rest>`; `spellings` are the texts that callers wrote for it.
         parent_key: of the session that spawned it; no foreign key, because that one may never make a call.
+        spawn: the record of its parent, as OpenClaw stores a session that was spawned; null where none is known.
+        context: what its last call said of who asked and where: what a session that it spawns is held to.
         loops: the history that loop detection reads, digests only.
     """
 
@@ -29,6 +31,8 @@ class Session(models.Model):
     sender = models.TextField(blank=True, default="")
     parent_key = models.TextField(blank=True, default="")
     depth = models.PositiveIntegerField(default=0)
+    spawn = models.JSONField(null=True)
+    context = models.JSONField(null=True)
 
     started_at = models.DateTimeField()
     last_call_at = models.DateTimeField()

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Q
 
 from apps.accounts.access import Principal, actor_of, require_agents
 from apps.audit.drafts import EntryDraft, EntryKind
@@ -20,6 +20,9 @@ from apps.sessions.tree import descendants
 
 KEPT: Final = timedelta(days=30)
 """A session without a call for so long is forgotten, and so is a run; the ledger keeps their calls."""
+
+CHILDREN_KEPT: Final = timedelta(days=365)
+"""So long it is remembered who spawned a session: one whose parent is forgotten may do more than it might."""
 
 ENDED: Final = "agent_session.ended"
 CHANGED: Final = "agent_session.changed"
@@ -108,7 +111,8 @@ def sessions_sweep(at: datetime) -> int:
     """
     SessionRun.objects.filter(ended_at=None, last_call_at__lt=at - RUN_QUIET).update(ended_at=F("last_call_at"))
     SessionRun.objects.filter(last_call_at__lt=at - KEPT).delete()
-    return Session.objects.filter(last_call_at__lt=at - KEPT).delete()[1].get(Session._meta.label, 0)
+    gone = Q(parent_key="", last_call_at__lt=at - KEPT) | Q(last_call_at__lt=at - CHILDREN_KEPT)
+    return Session.objects.filter(gone).delete()[1].get(Session._meta.label, 0)
 
 
 def _locked(session: Session) -> Session:

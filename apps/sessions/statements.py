@@ -9,7 +9,7 @@ WITH manners AS MATERIALIZED (
     SELECT set_config('synchronous_commit', 'off', TRUE), set_config('lock_timeout', '5s', TRUE)
 )
 SELECT s.id, s.started_at, s.calls, s.denied, s.ended_at IS NOT NULL, s.end_reason, s.max_calls, s.max_denied,
-       s.max_duration_s, s.loops::text, s.spellings
+       s.max_duration_s, s.loops::text, s.spellings, s.spawn IS NOT NULL
 FROM manners, agent_sessions_session AS s JOIN registry_environment AS e ON e.id = s.environment_id
 WHERE e.slug = %(environment)s AND s.agent = %(agent)s AND s.key = %(key)s
 """
@@ -17,10 +17,11 @@ WHERE e.slug = %(environment)s AND s.agent = %(agent)s AND s.key = %(key)s
 # A session that an ended one starts is ended, too: else its work would go on under another name.
 BEGIN: Final = """
 INSERT INTO agent_sessions_session (
-    id, environment_id, agent, key, spellings, channel, sender, parent_key, depth, started_at, last_call_at, last_tool,
-    calls, denied, ended_at, ended_by_label, end_reason
+    id, environment_id, agent, key, spellings, channel, sender, parent_key, depth, spawn, started_at, last_call_at,
+    last_tool, calls, denied, ended_at, ended_by_label, end_reason
 )
-SELECT %(id)s, e.id, %(agent)s, %(key)s, '{}', '', '', %(parent_key)s, %(depth)s, %(at)s, %(at)s, '', 0, 0,
+SELECT %(id)s, e.id, %(agent)s, %(key)s, '{}', '', '', %(parent_key)s, %(depth)s, %(spawn)s::jsonb, %(at)s, %(at)s, '',
+       0, 0,
        CASE WHEN parent.ended THEN %(at)s::timestamptz END, '',
        CASE WHEN parent.ended THEN %(parent_ended)s ELSE '' END
 FROM registry_environment AS e
@@ -47,7 +48,8 @@ WITH run AS (
 UPDATE agent_sessions_session
 SET calls = %(calls)s, denied = %(denied)s, loops = COALESCE(%(loops)s::jsonb, loops),
     last_call_at = GREATEST(last_call_at, %(at)s), last_tool = %(tool)s, spellings = %(spellings)s::text[],
-    channel = COALESCE(NULLIF(%(channel)s, ''), channel), sender = COALESCE(NULLIF(%(sender)s, ''), sender)
+    channel = COALESCE(NULLIF(%(channel)s, ''), channel), sender = COALESCE(NULLIF(%(sender)s, ''), sender),
+    context = %(context)s::jsonb
 WHERE id = %(id)s
 RETURNING EXISTS (SELECT FROM run)
 """
@@ -61,6 +63,14 @@ INSERT INTO agent_sessions_sessionrun (
 ) VALUES (
     %(run_pk)s, %(id)s, %(run_id)s, %(is_given)s, %(at)s, %(at)s, 1, %(client_tools)s::text[]
 )
+"""
+
+# A record of a spawn that was seen takes the place of what callers said; nothing takes its place.
+SPAWN: Final = """
+UPDATE agent_sessions_session
+SET spawn = %(spawn)s::jsonb, parent_key = %(parent_key)s, depth = GREATEST(depth, %(depth)s)
+WHERE id = %(id)s AND (spawn IS NULL OR (%(is_witnessed)s AND NOT spawn ? 'inheritedToolPolicyVersion'))
+RETURNING id
 """
 
 REMEMBER: Final = """

@@ -148,10 +148,11 @@ def _brought(context: CallContext, classes: Classes) -> Iterator[Values]:
 
 def _stored(context: CallContext, classes: Classes) -> Iterator[Values]:
     """A spawn may have handed down anything, to one who speaks for nobody, or to one who does."""
-    del context, classes
+    del classes
+    parent = context.spawned_by or "agent:main:main"
     yield {"stored_session": None}
     yield {"stored_session": {"inheritedToolAllow": [_NO_TOOL]}}
-    yield {"stored_session": {"inheritedToolPolicyVersion": 1, "spawnedBy": "agent:main:main", "spawnDepth": 1}}
+    yield {"stored_session": {"inheritedToolPolicyVersion": 1, "spawnedBy": parent, "spawnDepth": 1}}
 
 
 DIMENSIONS: Final = (

@@ -122,8 +122,8 @@ def _sender_layer(engine: Engine, resolution: Resolution) -> Applied | None:
 
 
 def _standing(engine: Engine, resolution: Resolution, given: Given | None) -> Standing:
-    context, opening, role = resolution.context, resolution.opening, None
-    if resolution.talk.depth >= 1 or context.subagent_depth >= 1:
+    opening, role = resolution.opening, None
+    if resolution.is_child:
         role = LEAF_ROLE if resolution.depth >= engine.leaf_depth else "orchestrator"
     state = (resolution.sandboxed, resolution.is_owner is False, role)
     if given is not None:
@@ -202,7 +202,7 @@ def _runtime(engine: Engine, resolution: Resolution) -> Applied | None:
 
 def _inherited(engine: Engine, resolution: Resolution) -> Applied | None:
     stored = resolution.context.stored_session
-    if stored is None or (resolution.talk.depth < 1 and resolution.context.subagent_depth < 1):
+    if stored is None or not resolution.inherits:
         return None
     allow = _inherited_names(engine, stored.get("inheritedToolAllow"))
     deny = _inherited_names(engine, stored.get("inheritedToolDeny"))

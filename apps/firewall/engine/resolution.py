@@ -61,13 +61,16 @@ class Speaker(NamedTuple):
 class Resolution:
     """A context's layers and the mask of what passes them all.
 
-    `sandbox_places` says where the sandbox's allow list and its deny list stand, where its layer applies.
+    `sandbox_places` says where the sandbox's allow list and its deny list stand, where its layer applies. `is_child`
+    says that the session is a sub-agent's, `inherits` that lists stored when it was spawned hold for it.
     """
 
     __slots__ = (
         "context",
         "delegated",
         "depth",
+        "inherits",
+        "is_child",
         "is_owner",
         "late",
         "mask",
@@ -83,6 +86,8 @@ class Resolution:
     sender: Sender
     is_owner: bool | None
     depth: int
+    is_child: bool
+    inherits: bool
     delegated: bool
     late: list[Applied]
     mask: int

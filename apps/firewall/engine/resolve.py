@@ -20,7 +20,16 @@ from apps.firewall.engine.resolution import Given, Resolution, Speaker, Talk
 from apps.firewall.engine.sandbox_mode import is_sandboxed
 from apps.firewall.engine.senders import Sender
 from apps.firewall.engine.session import Session, session_of
-from apps.firewall.engine.session_key import normalize_agent_id, subagent_depth, whole_depth
+from apps.firewall.engine.session_key import (
+    DEFAULT_AGENT,
+    is_acp_key,
+    is_dashboard_key,
+    is_subagent_key,
+    normalize_agent_id,
+    store_key,
+    subagent_depth,
+    whole_depth,
+)
 from apps.firewall.errors import FirewallError
 
 _ROLES: Final = ("main", "orchestrator", "leaf")
@@ -107,6 +116,7 @@ def open_resolution(engine: Engine, context: CallContext, given: Given | None = 
     resolution.sender = sender
     resolution.is_owner = is_owner
     resolution.depth = max(talk.depth, context.subagent_depth) if context.subagent_depth else talk.depth
+    resolution.is_child = resolution.inherits = talk.depth >= 1 or context.subagent_depth >= 1
     resolution.delegated = False
     resolution.late = []
     resolution.mask = opening.mask
@@ -198,13 +208,44 @@ def _agent_of(engine: Engine, context: CallContext, session: Session) -> str | N
 
 
 def _read_stored(engine: Engine, resolution: Resolution, stored: Mapping[str, Any]) -> None:
-    context = resolution.context
-    if resolution.depth < 1 or "inherited" not in engine.dialect.layers:
+    context, dialect = resolution.context, engine.dialect
+    _check_parent(dialect, context, stored)
+    if "inherited" not in dialect.layers:
         return
-    resolution.depth = _depth_of(engine.dialect, stored, resolution.depth)
-    resolution.delegated = _proves_delegation(stored) and not (
-        context.sender_id or context.sender_username or context.sender_name or context.sender_e164
+    if not resolution.inherits:
+        resolution.inherits, resolution.is_child = _of_other_key(dialect, context, stored)
+    if not resolution.inherits:
+        return
+    resolution.depth = _depth_of(dialect, stored, resolution.depth)
+    resolution.delegated = (
+        resolution.is_child
+        and _proves_delegation(stored)
+        and not (context.sender_id or context.sender_username or context.sender_name or context.sender_e164)
     )
+
+
+def _check_parent(dialect: Dialect, context: CallContext, stored: Mapping[str, Any]) -> None:
+    """Refuse a caller that names another parent than the one on record."""
+    named, recorded = context.spawned_by, _text(stored, "spawnedBy")
+    if not named or not recorded or named == recorded:
+        return
+    agent = context.agent_id or DEFAULT_AGENT
+    if store_key(dialect, named, agent_id=agent) != store_key(dialect, recorded, agent_id=agent):
+        raise ContradictionError(f"the context says that `{named}` spawned its session, the record says `{recorded}`")
+
+
+def _of_other_key(dialect: Dialect, context: CallContext, stored: Mapping[str, Any]) -> tuple[bool, bool]:
+    """Tell of a session whose key is no sub-agent's whether stored lists hold for it, and whether it is a sub-agent.
+
+    Any session of which a parent is known has no more than that; OpenClaw knows of none for keys of other shapes.
+    Source: the shipped release 2026.9.6, `isSubagentEnvelopeSession`.
+    """
+    key, parent = context.session_key, _text(stored, "spawnedBy")
+    if is_acp_key(dialect, key):
+        return True, _has_role(stored) or is_subagent_key(dialect, parent)
+    if is_dashboard_key(dialect, key):
+        return True, _is_deep(stored) and bool(parent)
+    return bool(context.spawned_by), False
 
 
 def _depth_of(dialect: Dialect, stored: Mapping[str, Any], by_key: int) -> int:
@@ -216,17 +257,21 @@ def _depth_of(dialect: Dialect, stored: Mapping[str, Any], by_key: int) -> int:
 
 
 def _proves_delegation(stored: Mapping[str, Any]) -> bool:
-    depth = stored.get("spawnDepth")
-    is_deep = isinstance(depth, int | float) and not isinstance(depth, bool) and depth >= 1 and depth == int(depth)
     return (
         stored.get("inheritedToolPolicyVersion") == 1
         and bool(_text(stored, "spawnedBy"))
-        and (
-            is_deep
-            or _text(stored, "subagentRole").lower() in _ROLES
-            or _text(stored, "subagentControlScope").lower() in _CONTROL_SCOPES
-        )
+        and (_is_deep(stored) or _has_role(stored))
     )
+
+
+def _is_deep(stored: Mapping[str, Any]) -> bool:
+    depth = stored.get("spawnDepth")
+    return isinstance(depth, int | float) and not isinstance(depth, bool) and depth >= 1 and depth == int(depth)
+
+
+def _has_role(stored: Mapping[str, Any]) -> bool:
+    role, scope = _text(stored, "subagentRole").lower(), _text(stored, "subagentControlScope").lower()
+    return role in _ROLES or scope in _CONTROL_SCOPES
 
 
 def _text(stored: Mapping[str, Any], name: str) -> str:

@@ -166,6 +166,11 @@ def is_acp_key(dialect: Dialect, key: str | None) -> bool:
     return _starts(dialect, key, "acp:")
 
 
+def is_dashboard_key(dialect: Dialect, key: str | None) -> bool:
+    """Say whether the session was begun on the Gateway's own pages, by a person or by another session."""
+    return _rest(dialect, key).startswith("dashboard:")
+
+
 def _starts(dialect: Dialect, key: str | None, prefix: str) -> bool:
     return fold(key or "").startswith(prefix) or _rest(dialect, key).lower().startswith(prefix)
 

@@ -18,7 +18,7 @@ from apps.firewall.runtime.halts.port import Halts, NoHalts
 from apps.firewall.runtime.hooks import ApprovalWish, Hook, HookReport, Rewrites
 from apps.firewall.runtime.limits.port import Limits, NoLimits
 from apps.firewall.runtime.results import ResultRules
-from apps.firewall.runtime.sessions import SessionPlace, SessionState
+from apps.firewall.runtime.sessions import SessionName, SessionPlace, SessionState, Spawns
 from apps.firewall.runtime.skills import NoSkills, Skills
 from apps.firewall.tools.background.ports import KeptCommand
 from apps.firewall.tools.progress import Progress
@@ -353,7 +353,7 @@ class NoHooks:
         return None
 
 
-class Sessions(Protocol):
+class Sessions(Spawns, Protocol):
     """What is remembered of sessions, whichever process takes their next call."""
 
     @property
@@ -382,6 +382,13 @@ class Sessions(Protocol):
             FirewallError: nothing was changed.
         """
 
+    async def spawned(self, place: SessionPlace, *, at: datetime) -> None:
+        """Keep who spawned a session that was just begun.
+
+        Raises:
+            FirewallError: it was not kept.
+        """
+
 
 class NoSessions:
     """The port `Sessions` of whoever remembers nothing: every call is the first of its session."""
@@ -400,6 +407,15 @@ class NoSessions:
         is_call: bool,  # noqa: ARG002
     ) -> T:
         return change(await self.state(place, at=at))[1]
+
+    async def spawn(self, name: SessionName) -> Mapping[str, Any] | None:  # noqa: ARG002
+        return None
+
+    async def last_context(self, environment: str, key: str) -> tuple[str, Mapping[str, Any]] | None:  # noqa: ARG002
+        return None
+
+    async def spawned(self, place: SessionPlace, *, at: datetime) -> None:
+        """Keep nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,10 +4,10 @@
 Nothing runs, nobody is asked (no person, and no hook), nothing is recorded.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Final, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 from uuid import UUID
 
 from apps.firewall.engine.source import ToolEntry
@@ -16,7 +16,7 @@ from apps.firewall.runtime.call import Asked, Call, JsonObject, Judgement, Refus
 from apps.firewall.runtime.hooks.handlers import in_order
 from apps.firewall.runtime.limits.port import Counting, Limited, Limits, NoLimits
 from apps.firewall.runtime.ports import ApprovalRequest, Approvals, Ports, Sessions, StandingGrant
-from apps.firewall.runtime.sessions import SessionPlace, SessionState
+from apps.firewall.runtime.sessions import SessionName, SessionPlace, SessionState
 from apps.firewall.runtime.stages import STAGES
 from apps.firewall.runtime.stages.decide import decide_stage
 from apps.firewall.runtime.stages.run import Run
@@ -124,6 +124,15 @@ class _Unremembered:
         is_call: bool,  # noqa: ARG002
     ) -> T:
         return change(await self.state(place, at=at))[1]
+
+    async def spawn(self, name: SessionName) -> Mapping[str, Any] | None:
+        return await self._sessions.spawn(name)
+
+    async def last_context(self, environment: str, key: str) -> tuple[str, Mapping[str, Any]] | None:
+        return await self._sessions.last_context(environment, key)
+
+    async def spawned(self, place: SessionPlace, *, at: datetime) -> None:
+        """Keep nothing."""
 
 
 class _Uncounted:

@@ -10,6 +10,7 @@ from uuid import UUID
 from apps.firewall.engine.exec_policy import AllowEntry
 from apps.firewall.engine.exec_policy.allowlist import FileSystem
 from apps.firewall.engine.exec_policy.reads import Bound, Reads
+from apps.firewall.engine.inheritance import inheritable_context
 from apps.firewall.engine.snapshot import Snapshot
 from apps.firewall.engine.source import ToolEntry
 from apps.firewall.errors import FirewallError
@@ -230,6 +231,8 @@ class FakeSessions:
     """Keeps sessions in memory. `fails` is what every step raises."""
 
     states: dict[SessionName, SessionState] = field(default_factory=dict)
+    spawns: dict[SessionName, Mapping[str, Any]] = field(default_factory=dict)
+    contexts: dict[str, tuple[str, Mapping[str, Any]]] = field(default_factory=dict)
     loop_key: bytes = b"key"
     fails: Exception | None = None
 
@@ -242,12 +245,26 @@ class FakeSessions:
         change: Callable[[SessionState], tuple[SessionState, T]],
         *,
         at: datetime,
-        is_call: bool,  # noqa: ARG002
+        is_call: bool,
     ) -> T:
         if self.fails is not None:
             raise self.fails
         self.states[place.name], answer = change(await self.state(place, at=at))
+        if place.spawn is not None:
+            self.spawns.setdefault(place.name, place.spawn)
+        if is_call:
+            self.contexts[place.name.key] = (place.name.agent, inheritable_context(place.call.context))
         return answer
+
+    async def spawn(self, name: SessionName) -> Mapping[str, Any] | None:
+        return self.spawns.get(name)
+
+    async def last_context(self, environment: str, key: str) -> tuple[str, Mapping[str, Any]] | None:  # noqa: ARG002
+        return self.contexts.get(key)
+
+    async def spawned(self, place: SessionPlace, *, at: datetime) -> None:  # noqa: ARG002
+        if place.spawn is not None:
+            self.spawns[place.name] = place.spawn
 
 
 @dataclass

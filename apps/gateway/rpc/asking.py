@@ -23,7 +23,7 @@ from apps.firewall.shell import read_line
 from apps.gateway.lifecycle import Gateway
 from apps.gateway.people import HARMFUL, environment_named
 from apps.gateway.runtime_api.http import Problem, mistakes
-from apps.gateway.runtime_api.reading import KEY_LIMIT, Caller, Details, environment_of, read_caller
+from apps.gateway.runtime_api.reading import KEY_LIMIT, Caller, Details, environment_of, held_caller, read_caller
 from apps.gateway.tokens import TokenGrant
 
 TOOL = "exec"
@@ -56,7 +56,7 @@ class Wanted:
     is_two_phase: bool
 
 
-def read_wanted(current: Gateway, grant: TokenGrant, params: Mapping[str, Any]) -> Wanted:
+async def read_wanted(current: Gateway, grant: TokenGrant, params: Mapping[str, Any]) -> Wanted:
     """Read the params of `exec.approval.request`.
 
     Raises:
@@ -77,6 +77,7 @@ def read_wanted(current: Gateway, grant: TokenGrant, params: Mapping[str, Any]) 
     if details or caller is None:
         raise mistakes(details)
     snapshot = current.snapshots.live(environment)
+    caller = await held_caller(current, environment, caller)
     if snapshot is None or not decide(snapshot, caller.context, TOOL).allowed:
         raise Problem(404, "tool_not_found", f"no tool named `{TOOL}`")
     return Wanted(

@@ -67,7 +67,7 @@ Method = Callable[[Asking, Params], Awaitable[dict[str, Any]]]
 
 async def request(asking: Asking, params: Params) -> dict[str, Any]:
     """Ask people. The same id while it waits joins the same wait; with `twoPhase` it is answered at once."""
-    wanted = read_wanted(asking.current, asking.grant, params)
+    wanted = await read_wanted(asking.current, asking.grant, params)
     _check_stops(asking.current, wanted)
     until = None if wanted.is_two_phase else _until(asking, params)
     approval_id = new_id()

@@ -28,7 +28,15 @@ from apps.gateway.database import in_database
 from apps.gateway.lifecycle import Gateway
 from apps.gateway.roles import role_of
 from apps.gateway.runtime_api.http import Problem, Request, mistakes
-from apps.gateway.runtime_api.reading import Asker, Details, environment_of, read_asker, require
+from apps.gateway.runtime_api.reading import (
+    Asker,
+    Caller,
+    Details,
+    environment_of,
+    held_caller,
+    read_asker,
+    require,
+)
 from apps.gateway.tokens import TokenGrant
 
 BATCH_LIMIT = 1000
@@ -61,7 +69,9 @@ async def ask(current: Gateway, grant: TokenGrant, request: Request, _: str) -> 
     role = await in_database(role_of, grant.requester) if asks_for_roles else ""
     missing = partial(_missing, grant.actor, role)
 
-    def answer(asker: Asker) -> dict[str, Any]:
+    async def answer(asker: Asker) -> dict[str, Any]:
+        caller = await held_caller(current, environment, Caller(asker.agent, asker.context))
+        asker = Asker(asker.agent, asker.tool, caller.context)
         standing = partial(current.tool_states.standing, environment)
         answered = _answer(snapshot, asker, may_explain, standing, missing)
         return _halted(current, environment, asker, answered) if answered["allowed"] else answered
@@ -70,21 +80,20 @@ async def ask(current: Gateway, grant: TokenGrant, request: Request, _: str) -> 
         call = _call(asker, params, environment, grant, request.trace_id)
         return _judged(await current.desk.verdict(call), asker, may_explain)
 
+    async def answered(question: Question) -> dict[str, Any]:
+        if question.params is None:
+            return await answer(question.asker)
+        return await judge(question.asker, question.params)
+
     if "decisions" not in body:
         details: Details = []
         question = _question(grant, body, details)
         if question is None:
             raise mistakes(details)
-        asker, params = question.asker, question.params
-        return 200, (answer(asker) if params is None else await judge(asker, params)) | {"snapshot": _digest(snapshot)}
+        return 200, await answered(question) | {"snapshot": _digest(snapshot)}
     _check_batch(body)
     questions = _questions(grant, body["decisions"])
-    return 200, {
-        "decisions": [
-            answer(each.asker) if each.params is None else await judge(each.asker, each.params) for each in questions
-        ],
-        "snapshot": _digest(snapshot),
-    }
+    return 200, {"decisions": [await answered(each) for each in questions], "snapshot": _digest(snapshot)}
 
 
 def _check_batch(body: dict[str, Any]) -> None:

@@ -62,6 +62,7 @@ STATUS_OF_CODE: dict[str, int] = {
     "queue_missing": 503,
     "stopping": 503,
     "audit_unavailable": 503,
+    "sessions_unavailable": 503,
 }
 """Codes whose status is not 422, the answer to a request that was understood and refused."""
 

@@ -11,6 +11,7 @@ from apps.accounts.errors import PermissionDeniedError
 from apps.firewall.engine.context import CallContext, ContextError
 from apps.firewall.engine.dialect import DIALECTS
 from apps.firewall.engine.session_key import normalize_agent_id, parse_agent_key
+from apps.firewall.runtime.sessions import held_to_parent
 from apps.firewall.tools.members import unknown_member
 from apps.gateway.lifecycle import Gateway
 from apps.gateway.runtime_api.http import Problem, Request
@@ -97,12 +98,29 @@ def read_caller(grant: TokenGrant, body: Mapping[str, Any], details: Details, *,
     key = session or context.session_key
     if key is not None and len(key) > TEXT_LIMIT:
         details.append(_mistake(f"{prefix}context.session_key", f"must be a text of at most {TEXT_LIMIT} characters"))
+    if len(context.spawned_by or "") > TEXT_LIMIT:
+        details.append(_mistake(f"{prefix}context.spawned_by", f"must be a text of at most {TEXT_LIMIT} characters"))
     for wrong, member in ((_agent_of_key(key), "session"), (context.agent_id, "context.agent_id")):
         if wrong is not None and _agent(wrong) != agent_id:
             details.append(_mistake(f"{prefix}{member}", f"names the agent `{wrong}`, the request `{agent}`"))
     if len(details) > before:
         return None
     return Caller(agent_id, context.of_caller(agent_id, key))
+
+
+async def held_caller(current: Gateway, environment: str, caller: Caller) -> Caller:
+    """Hold a caller to what the session that spawned its own might do, whether it says so or not.
+
+    Calls are held to it where they are decided; this is for answers about tools that are given without one.
+
+    Raises:
+        SessionsUnavailableError: nobody can tell now.
+    """
+    snapshot = current.snapshots.live(environment)
+    if snapshot is None or not caller.context.session_key:
+        return caller
+    context = await held_to_parent(current.spawns, snapshot, environment, caller.agent, caller.context)
+    return caller if context is caller.context else Caller(caller.agent, context)
 
 
 @lru_cache(maxsize=4096)

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from apps.firewall.tools.providers import PROVIDERS, Provider, provider_for
-from apps.gateway.runtime_api.reading import Caller, Details, read_caller, read_text
+from apps.gateway.lifecycle import Gateway
+from apps.gateway.runtime_api.reading import Caller, Details, held_caller, read_caller, read_text
 from apps.gateway.tokens import TokenGrant
 
 MEMBERS = frozenset({"provider", "model", "form", "agent", "session", "environment"})
@@ -51,3 +52,12 @@ def read_speaker(grant: TokenGrant, body: Mapping[str, Any], details: Details) -
         return None
     context = replace(caller.context, provider=provider, model_id=model or None)
     return Speaker(caller=Caller(caller.agent, context), form=form, provider=provider, model=model)
+
+
+async def held_speaker(current: Gateway, environment: str, speaker: Speaker) -> Speaker:
+    """Hold a speaker to what the session that spawned its own might do.
+
+    Raises:
+        SessionsUnavailableError: nobody can tell now.
+    """
+    return replace(speaker, caller=await held_caller(current, environment, speaker.caller))

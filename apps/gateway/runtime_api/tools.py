@@ -12,7 +12,7 @@ from apps.gateway.lifecycle import Gateway
 from apps.gateway.listings import Listing
 from apps.gateway.runtime_api.http import Problem, Request, mistakes
 from apps.gateway.runtime_api.reading import Details, environment_of, read_query, require
-from apps.gateway.runtime_api.speaking import MEMBERS, Speaker, read_speaker
+from apps.gateway.runtime_api.speaking import MEMBERS, Speaker, held_speaker, read_speaker
 from apps.gateway.tokens import TokenGrant
 
 QUERY = MEMBERS | {"tool_choice", "runnable"}
@@ -32,6 +32,7 @@ async def offer(current: Gateway, grant: TokenGrant, request: Request, _: str) -
         details.append({"path": "runnable", "code": "invalid", "message": "`runnable` must be true or false"})
     if speaker is None or details:
         raise mistakes(details)
+    speaker = await held_speaker(current, environment, speaker)
     counters.add("listings")
     snapshot = current.snapshots.live(environment)
     listing = None

@@ -12,6 +12,7 @@ from apps.firewall.engine.context import CallContext
 from apps.firewall.engine.snapshot import Snapshot
 from apps.firewall.engine.source import ToolEntry
 from apps.firewall.runtime.deciding import CONTROL_ENTRIES
+from apps.firewall.runtime.sessions import held_to_parent
 from apps.firewall.tools.model_calls import ToolChoice
 from apps.firewall.tools.presenting import schema_rules
 from apps.firewall.tools.providers import PROVIDERS, Provider
@@ -88,9 +89,11 @@ async def catalogue_of(current: Gateway, run: ToolRun) -> RunCatalogue | None:
     snapshot = current.snapshots.live(run.environment.slug)
     if snapshot is None:
         return None
+    said = CallContext.from_json(run.context)
+    context = await held_to_parent(current.spawns, snapshot, run.environment.slug, run.agent, said)
     return await current.catalogues.get(
         snapshot,
-        CallContext.from_json(run.context),
+        context,
         offered=run.client_tools,
         withdrawn=current.tool_states.withdrawn(run.environment.slug),
         is_wanted=current.desk.runs if run.only_runnable else None,

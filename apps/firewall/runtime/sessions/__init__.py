@@ -5,9 +5,10 @@ elsewhere. Loops are found by `apps.firewall.runtime.loops`. Knows no clock and 
 and hands it to these functions one call at a time.
 """
 
-from apps.firewall.runtime.sessions.naming import SessionName, SessionPlace, place_of
+from apps.firewall.runtime.sessions.naming import SessionName, SessionPlace, name_of, place_of
 from apps.firewall.runtime.sessions.outcomes import LoopOutcome, loop_outcome
 from apps.firewall.runtime.sessions.rules import Entrance, InSession, SessionCall, Stop, enter, leave, turn_away
+from apps.firewall.runtime.sessions.spawns import Spawns, held_to_parent, spawned_by_call
 from apps.firewall.runtime.sessions.state import Budgets, SessionState
 
 __all__ = [
@@ -19,10 +20,14 @@ __all__ = [
     "SessionName",
     "SessionPlace",
     "SessionState",
+    "Spawns",
     "Stop",
     "enter",
+    "held_to_parent",
     "leave",
     "loop_outcome",
+    "name_of",
     "place_of",
+    "spawned_by_call",
     "turn_away",
 ]

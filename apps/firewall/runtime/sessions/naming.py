@@ -1,8 +1,9 @@
 """Which session a call belongs to: the same one, however its key is spelled."""
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from apps.firewall.engine.dialect import Dialect
 from apps.firewall.engine.names import trim
@@ -29,12 +30,14 @@ class SessionPlace:
     Args:
         parent_key: full key; empty when the caller names none.
         depth: how many sub-agents deep the session is.
+        spawn: the record of its parent, where one is known.
     """
 
     name: SessionName
     call: Call
     parent_key: str = ""
     depth: int = 0
+    spawn: Mapping[str, Any] | None = None
 
 
 def place_of(call: Call, dialect: Dialect) -> SessionPlace | None:
@@ -42,16 +45,22 @@ def place_of(call: Call, dialect: Dialect) -> SessionPlace | None:
 
     Source: conformance README, `store_key` of `session_key.jsonl`.
     """
-    context = call.context
+    context, spawn = call.context, call.context.stored_session
     key, parent = trim(context.session_key or ""), trim(context.spawned_by or "")
     if not key:
         return None
     return SessionPlace(
-        name=SessionName(call.environment, call.agent, _full(dialect, key, call.agent)),
+        name=name_of(dialect, call.environment, call.agent, key),
         call=call,
         parent_key=_full(dialect, parent, call.agent) if parent else "",
-        depth=max(context.subagent_depth, subagent_depth(dialect, key)),
+        depth=max(context.subagent_depth, subagent_depth(dialect, key), (spawn or {}).get("spawnDepth") or 0),
+        spawn=spawn,
     )
+
+
+def name_of(dialect: Dialect, environment: str, agent: str, key: str) -> SessionName:
+    """Name the session that a key means for an agent."""
+    return SessionName(environment, agent, _full(dialect, key, agent))
 
 
 def _full(dialect: Dialect, key: str, agent: str) -> str:

@@ -1,11 +1,15 @@
 """Whether the agent has the tool in this context, and whether it was withdrawn since."""
 
+from dataclasses import replace
+
 from apps.firewall.engine.answers import Decision
 from apps.firewall.engine.decide import remark_on
 from apps.firewall.engine.resolve import CONTEXT_CODES, GroupUnprovenError
+from apps.firewall.engine.snapshot import Snapshot
 from apps.firewall.engine.source import ToolEntry
-from apps.firewall.runtime.call import NOT_FOUND, Judgement, RefusedError
+from apps.firewall.runtime.call import NOT_FOUND, Call, Judgement, RefusedError
 from apps.firewall.runtime.deciding import LAYER, decided
+from apps.firewall.runtime.sessions import held_to_parent
 from apps.firewall.runtime.stages.run import Run
 
 
@@ -20,6 +24,7 @@ async def decide_stage(run: Run) -> None:
     if snapshot is None:
         raise run.refuse("no_publication", "nothing was published for this environment", layer="no_publication")
     run.snapshot = snapshot
+    run.call = await _held(run, snapshot)
     decision, run.tool = decided(snapshot, run.call)
     run.judgement = Judgement(
         verdict="allow" if decision.allowed else "deny",
@@ -41,6 +46,13 @@ async def decide_stage(run: Run) -> None:
         asked = run.call.tool if bridge is None else bridge.asked or run.call.tool
         raise RefusedError(NOT_FOUND, f"no tool named `{asked}`", run.judgement)
     _check_standing(run, run.tool)
+
+
+async def _held(run: Run, snapshot: Snapshot) -> Call:
+    """Hold a call to what the session that spawned its own might do, whether its caller says so or not."""
+    call = run.call
+    context = await held_to_parent(run.ports.sessions, snapshot, call.environment, call.agent, call.context)
+    return call if context is call.context else replace(call, context=context)
 
 
 def _check_standing(run: Run, tool: ToolEntry) -> None:

@@ -20,9 +20,11 @@ from apps.firewall.runtime.sessions import (
     leave,
     loop_outcome,
     place_of,
+    spawned_by_call,
     turn_away,
 )
 from apps.firewall.runtime.stages.run import JOINED, Run
+from apps.firewall.tools.running import ToolOutcome
 
 T = TypeVar("T")
 LOOP_BLOCK = "loopDetection"
@@ -55,13 +57,28 @@ async def session_stage(run: Run) -> None:
 
 
 async def session_end_stage(run: Run) -> None:
-    """Remember how a call ended, where loops are looked for; a session that cannot be written changes no outcome."""
+    """Remember which session a call spawned, and how it ended, where loops are looked for.
+
+    A session that cannot be written changes no outcome.
+    """
     within, outcome = run.session, run.outcome
+    if outcome is not None and run.snapshot is not None:
+        await _spawned(run, run.snapshot, outcome)
     if within is None or outcome is None or not within.call.loops.enabled:
         return
     change = partial(_left, call=within.call, outcome=loop_outcome(run.tool_name, outcome))
     try:
         await _change(run, within, change, is_call=False)
+    except FirewallError as exc:
+        _not_recorded(run, exc)
+
+
+async def _spawned(run: Run, snapshot: Snapshot, outcome: ToolOutcome) -> None:
+    child = spawned_by_call(snapshot, run.call, run.tool_name, outcome)
+    if child is None:
+        return
+    try:
+        await run.ports.sessions.spawned(child, at=run.ports.clock.now())
     except FirewallError as exc:
         _not_recorded(run, exc)
 
