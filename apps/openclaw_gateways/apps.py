@@ -7,6 +7,9 @@ class OpenClawGatewaysConfig(AppConfig):
 
     def ready(self) -> None:
         from apps.audit.retention.erasers import eraser_register
+        from apps.openclaw_gateways.enforceable import enforceable_findings
         from apps.openclaw_gateways.erasing import ERASER
+        from apps.policies.lint import reviewer_register
 
         eraser_register(ERASER)
+        reviewer_register("openclaw_gateways", enforceable_findings)

@@ -17,6 +17,7 @@ from apps.firewall.tools.running import ToolOutcome
 from apps.keys.seal import seal, unseal
 from apps.openclaw_gateways.errors import AskConflictError, GatewayCallNotFoundError, ReportRefusedError
 from apps.openclaw_gateways.models import SILENT_AFTER, GatewayCall, OpenClawGateway
+from apps.openclaw_gateways.spawned import spawn_record
 
 CHANGED: Final = "gateway_call.changed"
 OUTCOME_LIMIT: Final = timedelta(hours=1)
@@ -38,6 +39,7 @@ class Question:
         key: the gateway's own, made anew for each call.
         boot, run, tool_call: its names for its process, the agent's run and the model's call.
         members: names of the params.
+        context: what it says of the call, and what of that it knows: `{"context", "known"}`.
     """
 
     key: str
@@ -49,6 +51,7 @@ class Question:
     agent: str
     session_key: str
     members: tuple[str, ...]
+    context: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +84,7 @@ def call_open(gateway: OpenClawGateway, asked: Question, *, call_id: UUID, at: d
             "agent": asked.agent,
             "session_key": asked.session_key,
             "members": list(asked.members),
+            "context": dict(asked.context),
             "asked_at": at,
         },
     )
@@ -153,6 +157,7 @@ def call_report(gateway: OpenClawGateway, call_id: UUID, report: Report, *, at: 
             kept = {"is_error": report.is_error, "result": report.result, "error": report.error}
             row.sealed_report = seal(json.dumps(kept).encode(), purpose=f"gateway.report {call_id}")
             row.save(update_fields=["state", "sealed_report"])
+            spawn_record(row, report.result, at=at)
             _announce(row)
             return row
         entry_record(_late(row, gateway, report, at))

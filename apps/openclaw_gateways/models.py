@@ -46,6 +46,8 @@ class OpenClawGateway(models.Model):
     snapshot_digest = models.CharField(max_length=80, blank=True)
     proven_at = models.DateTimeField(null=True)
     """When its plugin first asked about a call since it booted."""
+    facts: Any = models.JSONField(null=True)
+    """What its plugin says that it can tell of a call; null before its first heartbeat, empty for older plugins."""
 
     class Meta:
         ordering: ClassVar = ["name", "id"]
@@ -119,6 +121,8 @@ class GatewayCall(models.Model):
     agent = models.TextField()
     session_key = models.TextField(blank=True)
     members = models.JSONField(default=list)
+    context: Any = models.JSONField(null=True)
+    """What it said of the call, as `{"context", "known"}`: what its session spawned is decided with that."""
 
     state = models.CharField(max_length=16, choices=State.choices, default=State.ASKED)
     asked_at = models.DateTimeField()
@@ -135,6 +139,7 @@ class GatewayCall(models.Model):
         indexes: ClassVar = [
             models.Index(fields=["gateway", "-asked_at", "-id"], name="gateway_call_newest"),
             models.Index(fields=["gateway", "tool_call"], name="gateway_call_tool_call"),
+            models.Index(fields=["gateway", "session_key", "-asked_at"], name="gateway_call_session"),
             models.Index(fields=["asked_at"], name="gateway_call_open", condition=Q(ended_at__isnull=True)),
             models.Index(fields=["ended_at"], name="gateway_call_age"),
         ]
@@ -157,6 +162,28 @@ class GatewayCall(models.Model):
     @property
     def is_open(self) -> bool:
         return self.ended_at is None
+
+
+class SpawnedSession(models.Model):
+    """A session of a gateway that another one spawned, and what was known of that one's call when it did."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    gateway = models.ForeignKey(OpenClawGateway, on_delete=models.CASCADE, related_name="spawned")
+    session_key = models.TextField()
+    parent_key = models.TextField()
+    context: Any = models.JSONField()
+    """The spawner's, as `{"context", "known"}`."""
+    first_at = models.DateTimeField()
+    used_at = models.DateTimeField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["gateway", "session_key"], name="gateway_session_spawned_once"),
+        ]
+        indexes: ClassVar = [models.Index(fields=["used_at"], name="gateway_spawned_age")]
+
+    def __str__(self) -> str:
+        return self.session_key
 
 
 class Alarm(models.Model):

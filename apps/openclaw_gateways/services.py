@@ -33,12 +33,14 @@ class Heartbeat:
 
     Args:
         boot: its own name for this run of the gateway's process.
+        facts: what it can tell of a call besides agent, session and who asks; none for a plugin that does not say.
     """
 
     boot: str
     openclaw: str = ""
     plugin: str = ""
     node: str = ""
+    facts: tuple[str, ...] = ()
 
 
 def enrolment_create(
@@ -148,7 +150,8 @@ def gateway_heard(gateway: OpenClawGateway, beat: Heartbeat, *, at: datetime) ->
     gateway.openclaw_version = beat.openclaw[:VERSION_LIMIT]
     gateway.plugin_version = beat.plugin[:VERSION_LIMIT]
     gateway.node_version = beat.node[:VERSION_LIMIT]
-    fields = ["last_seen_at", "openclaw_version", "plugin_version", "node_version"]
+    gateway.facts = list(beat.facts)
+    fields = ["last_seen_at", "openclaw_version", "plugin_version", "node_version", "facts"]
     if is_new:
         gateway.boot, gateway.booted_at, gateway.proven_at = beat.boot[:VERSION_LIMIT], at, None
         fields += ["boot", "booted_at", "proven_at"]

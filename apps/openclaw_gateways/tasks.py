@@ -5,6 +5,7 @@ from django.utils import timezone
 
 from apps.events.clock import clock_rests
 from apps.openclaw_gateways.calls import calls_forget, calls_settle
+from apps.openclaw_gateways.spawned import spawned_forget
 
 
 @shared_task(name="openclaw_gateways.sweep")
@@ -13,4 +14,5 @@ def sweep_task() -> int:
     at = timezone.now()
     if not clock_rests(at):
         calls_forget(at)
+        spawned_forget(at)
     return calls_settle(at)

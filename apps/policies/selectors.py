@@ -23,7 +23,7 @@ from apps.policies.document.writing import write_approvals_tree, write_tree
 from apps.policies.errors import SnapshotUntrustedError
 from apps.policies.kept import Kept
 from apps.policies.kinds import KINDS
-from apps.policies.lint import LintFinding, lint_commands
+from apps.policies.lint import LintFinding, lint_commands, with_outside
 from apps.policies.lint import lint as review
 from apps.policies.models import (
     Agent,
@@ -159,7 +159,8 @@ def draft_snapshot(environment: Environment) -> Snapshot:
 
 def lint(environment: Environment) -> list[LintFinding]:
     """Review the draft, in the language in force; a draft that has not changed is not reviewed again."""
-    return list(_reviews.get(_review_key(environment), lambda: tuple(review(environment))))
+    reviewed = _reviews.get(_review_key(environment), lambda: tuple(review(environment)))
+    return with_outside(environment, reviewed)
 
 
 def draft_is_reviewed(environment: Environment) -> bool:

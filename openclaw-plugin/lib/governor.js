@@ -27,8 +27,8 @@ export function sharedState() {
 }
 
 export class Governor {
-  constructor(settings, { state = sharedState(), client = new Client(settings), log = console, pause = sleep } = {}) {
-    Object.assign(this, { settings, state, client, log, pause });
+  constructor(settings, { state = sharedState(), client = new Client(settings), log = console, pause = sleep, knowledge } = {}) {
+    Object.assign(this, { settings, state, client, log, pause, knowledge });
   }
 
   /** Answer the gateway's question about a call: block it, or let it run with the params that were judged. */
@@ -92,6 +92,7 @@ export class Governor {
       wait_ms: ASK_MS,
       ...factsOf(event, ctx),
     };
+    if (this.knowledge) body.context = this.knowledge.contextOf(event, ctx);
     if (!body.agent) throw new ServerError("the gateway does not say which agent calls", { refused: true });
     const signals = ctx?.abortSignal instanceof AbortSignal ? [ctx.abortSignal] : [];
     const until = Date.now() + this.settings.personWaitS * 1000;

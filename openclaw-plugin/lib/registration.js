@@ -1,5 +1,6 @@
 // Joins the governor to the gateway's hooks. A plugin that throws here would be skipped, and its gateway run ungoverned.
 import { Governor, sharedState } from "./governor.js";
+import { Knowledge } from "./knowledge.js";
 import { readSettings } from "./settings.js";
 
 export const BEAT_MS = 30_000;
@@ -10,11 +11,13 @@ const LAST = -1_000_000; // of all hooks: what it returns are the params that ru
 export function register(api, { version, governor } = {}) {
   const log = logOf(api);
   const settings = readSettings(api.pluginConfig);
-  const own = governor ?? new Governor(settings, { log });
+  const knowledge = new Knowledge({ runtime: api.runtime });
+  const own = governor ?? new Governor(settings, { log, knowledge });
   if (settings.problem) log.warn(`every tool call is blocked: ${settings.problem}`);
   api.on("before_tool_call", (event, ctx) => own.before(event, ctx), { priority: LAST, timeoutMs: BEFORE_TIMEOUT_MS });
   api.on("after_tool_call", (event, ctx) => void own.after(event, ctx));
-  api.on("gateway_start", () => beginBeats(own, { version, api, log }));
+  knowledge.listen(api);
+  api.on("gateway_start", () => beginBeats(own, { version, api, log, facts: knowledge.facts }));
   api.on("gateway_stop", () => endBeats());
   subscribe(api, own, log);
   return own;
@@ -30,9 +33,9 @@ function subscribe(api, own, log) {
   }
 }
 
-function beginBeats(own, { version, api, log }) {
+function beginBeats(own, { version, api, log, facts }) {
   endBeats();
-  const versions = { openclaw: String(api.runtime?.version ?? ""), plugin: version, node: process.versions.node };
+  const versions = { openclaw: String(api.runtime?.version ?? ""), plugin: version, node: process.versions.node, facts };
   const beat = () => own.beat(versions).catch((error) => log.warn(`OpenClaw Admin was not reached: ${error.message}`));
   const timer = setInterval(beat, BEAT_MS);
   timer.unref?.();

@@ -248,6 +248,11 @@ def named_classes(engine: Engine, naming: Naming) -> Iterator[SenderClass]:
             yield from naming.classes_in(index)
 
 
+def models_of(engine: Engine) -> tuple[Model, ...]:
+    """Return the classes of providers and models of one snapshot."""
+    return _models([engine])
+
+
 def _models(engines: list[Engine]) -> tuple[Model, ...]:
     """Return a class for every key of a provider block and every provider and model that apply_patch knows."""
     keys: set[str] = set()

@@ -3,7 +3,7 @@
 Source: conformance README, "Rules of `by_sender`".
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass
 from typing import Final, Generic, NamedTuple, TypeVar
@@ -171,6 +171,42 @@ class SenderIndex(Generic[P]):
         ):
             yield Try(kind, value, table.get(value) if value else None)
         yield Try("*", "*", self.everyone)
+
+    def rules_in_doubt(self, sender: Sender, unknown: Collection[str]) -> Iterator[tuple[str, P]]:
+        """Return the rules that may count instead of the one that `find` gives, by the kind of name that is not known.
+
+        Args:
+            unknown: kinds of names of which nobody knows whether the sender has one; `channel` is where they speak.
+        """
+        sender_id = sender.id or ""
+        if sender_id:
+            if not sender.channel and "channel" in unknown:
+                bare = (sender_id, sender_id.removeprefix("@"))
+                yield from (("channel", rule[1]) for (_, each), rule in self._by_channel.items() if each in bare)
+            if any(each.found for each in self.tries(sender) if each.kind in {"channel", "id"}):
+                return
+        elif "id" in unknown:
+            yield from (("id", rule[1]) for table in (self._by_channel, self._by_id) for rule in table.values())
+        for kind, table, value in (
+            ("e164", self._by_e164, sender.e164),
+            ("username", self._by_username, sender.username),
+            ("name", self._by_name, sender.name),
+        ):
+            if value and value in table:
+                return
+            if not value and kind in unknown:
+                yield from ((kind, rule[1]) for rule in table.values())
+
+    def kinds(self) -> tuple[str, ...]:
+        """Return the kinds of names by which the rules name somebody; a rule for one channel's id asks for both."""
+        asked = {
+            "channel": self._by_channel,
+            "id": self._by_channel or self._by_id,
+            "e164": self._by_e164,
+            "username": self._by_username,
+            "name": self._by_name,
+        }
+        return tuple(kind for kind, table in asked.items() if table)
 
     def _find_in_channel(self, sender_id: str, channel: str) -> Found[P] | None:
         place = fold(channel)

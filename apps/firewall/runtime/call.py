@@ -37,11 +37,17 @@ class Host:
     Args:
         id: as people and the ledger know it.
         wait_s: how long it waits for a person.
+        known: facts that it knows of the call's context, also those of which it knows that there is none; what is
+            neither there nor in the context it never heard of.
+        spawners: in whose name the call's session was spawned, the nearest first: the call may no more than they.
+            Each `{"context", "known"}`.
     """
 
     id: str
     name: str = ""
     wait_s: int = 0
+    known: list[str] = field(default_factory=list)
+    spawners: list[dict[str, Any]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

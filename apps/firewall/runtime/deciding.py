@@ -13,6 +13,7 @@ from apps.firewall.engine.snapshot import Snapshot, load_snapshot
 from apps.firewall.engine.source import ToolEntry
 from apps.firewall.runtime.bridge import CLIENT, JsonObject
 from apps.firewall.runtime.call import Call
+from apps.firewall.runtime.hosted import decided_at_host
 from apps.firewall.tools.definition import schema_digest
 from apps.firewall.tools.executors import ClientExecutor, SearchExecutor
 from apps.firewall.tools.search.controls import CONTROLS, controls_of
@@ -49,7 +50,7 @@ def decided(snapshot: Snapshot, call: Call) -> tuple[Decision, ToolEntry | None]
         return Decision(control.name, True, None, None, None, CONTROL_REASON), control
     if bridge is not None and bridge.offered:
         snapshot = with_client_tools(snapshot, bridge.offered)
-    decision = decide(snapshot, call.context, call.tool)
+    decision = decided_at_host(snapshot, call, decide(snapshot, call.context, call.tool))
     if decision.allowed and bridge is not None and bridge.is_absent:
         return Decision(decision.tool, False, LAYER, None, None, ABSENT_REASON), None
     return decision, snapshot.tool(decision.tool) if decision.allowed else None

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -15,6 +15,7 @@ from apps.approvals.selectors import approval_of_call
 from apps.approvals.services import approval_cancel, approvals_expire
 from apps.audit.services import boot_id
 from apps.events.waiters import waiters
+from apps.firewall.engine.context import CallContext
 from apps.firewall.identifiers import new_id, read_id, show_id
 from apps.firewall.runtime.call import Action, Call, CallResult, Host
 from apps.gateway.database import in_database
@@ -35,6 +36,7 @@ from apps.openclaw_gateways.calls import (
 from apps.openclaw_gateways.errors import GatewayCallNotFoundError
 from apps.openclaw_gateways.models import GatewayCall, OpenClawGateway
 from apps.openclaw_gateways.services import snapshot_asked
+from apps.openclaw_gateways.spawned import Spawning, is_spawned_key, spawners_of
 
 REREAD_S = 1.0
 KEY = "key_"
@@ -51,7 +53,7 @@ async def ask(current: Gateway, grant: TokenGrant, request: Request, _: str) -> 
     row, is_new = await in_database(call_open, gateway, asked.question, call_id=new_id(), at=timezone.now())
     if is_new:
         await _note_snapshot(current, gateway)
-        call = _call(gateway, grant, asked, row.pk, request.trace_id)
+        call = await _call(gateway, grant, asked, row.pk, request.trace_id)
         _settled(current, row.pk, current.elsewhere.start(call))
     return await stand(current, gateway, row.pk, deadline)
 
@@ -198,19 +200,62 @@ async def _note_snapshot(current: Gateway, gateway: OpenClawGateway) -> None:
         await in_database(snapshot_asked, gateway, snapshot.digest)
 
 
-def _call(gateway: OpenClawGateway, grant: TokenGrant, asked: Asked, call_id: UUID, trace_id: str) -> Call:
+async def _call(gateway: OpenClawGateway, grant: TokenGrant, asked: Asked, call_id: UUID, trace_id: str) -> Call:
     unreadable = f"the gateway says that it is `{asked.tool_kind}`, which is not judged" if asked.tool_kind else ""
+    spawnings = await in_database(_spawnings, gateway, asked)
     return Call(
         environment=gateway.environment.slug,
         agent=asked.asker.agent,
         tool=asked.asker.tool,
         params=asked.params,
-        context=asked.asker.context,
+        context=_as_child(asked.asker.context, spawnings),
         actor=grant.actor,
         requester=grant.requester,
         trace_id=trace_id,
         unreadable=unreadable,
         run=asked.question.run,
-        host=Host(id=gateway.shown_id, name=gateway.name, wait_s=asked.person_s),
+        host=Host(
+            id=gateway.shown_id,
+            name=gateway.name,
+            wait_s=asked.person_s,
+            known=asked.known,
+            spawners=[_in_whose_name(each, spawnings) for each in spawnings],
+        ),
         id=call_id,
     )
+
+
+def _spawnings(gateway: OpenClawGateway, asked: Asked) -> list[Spawning]:
+    context = asked.asker.context
+    return spawners_of(
+        gateway,
+        session_key=context.session_key,
+        claimed=context.spawned_by,
+        run=asked.question.run,
+        at=timezone.now(),
+    )
+
+
+def _as_child(context: CallContext, spawnings: list[Spawning]) -> CallContext:
+    """Write into a context who spawned its session, as it is on record here.
+
+    A sub-agent in whose name nobody speaks is decided by what its spawner may, as the release does it: not by the
+    rules of a group in which it does not take part.
+    """
+    depth, key = 0, context.session_key
+    parents = {each.child_key: each.parent_key for each in reversed(spawnings) if not each.is_announced}
+    while key in parents and depth < len(parents):
+        depth, key = depth + 1, parents[key]
+    if not depth:
+        return context
+    parent = parents[context.session_key or ""]
+    if not is_spawned_key(context.session_key or "") and not context.subagent_depth:
+        return replace(context, spawned_by=parent)
+    depth = max(depth, context.subagent_depth)
+    stored = {"spawnedBy": parent, "spawnDepth": depth, "inheritedToolPolicyVersion": 1}
+    return replace(context, spawned_by=parent, subagent_depth=depth, stored_session=stored)
+
+
+def _in_whose_name(each: Spawning, spawnings: list[Spawning]) -> dict[str, Any]:
+    context = _as_child(CallContext.from_json(each.spawner["context"]), spawnings)
+    return {"context": context.to_json(), "known": each.spawner["known"]}

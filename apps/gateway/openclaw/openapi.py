@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from apps.gateway.openclaw.reading import MESSAGE_LIMIT, PERSON_LIMIT_S, TEXT_LIMIT, WAIT_LIMIT_MS
+from apps.gateway.openclaw.reading import FACT_LIMIT, MESSAGE_LIMIT, PERSON_LIMIT_S, TEXT_LIMIT, WAIT_LIMIT_MS
+from apps.gateway.runtime_api.openapi_schemas import CONTEXT, TEXT_FACTS
 
 Builder = Callable[..., Any]
 TEXT = {"type": "string", "maxLength": TEXT_LIMIT}
@@ -14,6 +15,18 @@ ERROR = {
     "additionalProperties": True,
 }
 BOOT = {"type": "string", "description": "Names a start of the gateway: calls of an earlier one have ended."}
+CONTEXT_OF_GATEWAY: dict[str, Any] = {
+    **CONTEXT,
+    "description": (
+        "What the gateway knows of the call. Null says that there is none; what the gateway never heard of is left "
+        "out, and a layer that needs it refuses with `fact_unknown`."
+    ),
+    "properties": {
+        **CONTEXT["properties"],
+        **{name: {"type": ["string", "null"], "maxLength": FACT_LIMIT} for name in TEXT_FACTS},
+        "sandboxed": {"type": ["boolean", "null"]},
+    },
+}
 
 SCHEMAS: dict[str, Any] = {
     "GatewayQuestion": {
@@ -29,7 +42,7 @@ SCHEMAS: dict[str, Any] = {
             "boot": BOOT,
             "agent": TEXT,
             "session": TEXT,
-            "context": {"$ref": "#/components/schemas/AgentContext"},
+            "context": CONTEXT_OF_GATEWAY,
             "tool": TEXT,
             "tool_kind": {**TEXT, "description": "What the tool is, where its params are not those of its name."},
             "params": OBJECT,
@@ -86,6 +99,11 @@ SCHEMAS: dict[str, Any] = {
         "properties": {
             "boot": {**BOOT, "minLength": 8, "maxLength": 64},
             **{key: {**TEXT, "description": "A version."} for key in ("openclaw", "plugin", "node")},
+            "facts": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "Members of a question's context that it can give; the review of a draft names others.",
+            },
             "not_asking": {"type": "string", "description": "Why it believes that it is not asked about calls."},
         },
     },

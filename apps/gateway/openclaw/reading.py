@@ -9,6 +9,7 @@ import orjson
 
 from apps.accounts.access import Permission
 from apps.audit.chain import storable_text
+from apps.firewall.engine.unknown_facts import FACTS
 from apps.gateway.database import in_database
 from apps.gateway.runtime_api.http import Problem, mistakes
 from apps.gateway.runtime_api.reading import Asker, Details, read_asker, require, whole_number
@@ -23,6 +24,7 @@ WAIT_LIMIT_MS = 25_000
 PERSON_LIMIT_S = 570
 TEXT_LIMIT = 300
 MESSAGE_LIMIT = 4_000
+FACT_LIMIT = 512
 MEANT = ("agent", "session", "context", "tool", "tool_kind", "params", "run", "tool_call", "boot")
 
 
@@ -34,12 +36,15 @@ class Asked:
         wait_ms: how long the gateway wants to wait for this answer.
         person_s: how long it will wait for a person in all.
         tool_kind: what the gateway says the tool is, where its params are not those of its name.
+        known: facts of the context that the gateway knows: a member that is null is one of which it knows that there
+            is none, one that is missing it never heard of.
     """
 
     question: Question
     asker: Asker
     params: dict[str, Any]
     tool_kind: str
+    known: list[str]
     wait_ms: int
     person_s: int
 
@@ -74,8 +79,11 @@ def read_asked(grant: TokenGrant, body: dict[str, Any]) -> Asked:
         details.append({"path": "key", "code": "invalid", "message": "`key` must be a text of 8 to 64 characters"})
     wait_ms = whole_number(body.get("wait_ms"), "wait_ms", details, default=WAIT_LIMIT_MS, maximum=WAIT_LIMIT_MS)
     person_s = whole_number(body.get("person_s"), "person_s", details, default=PERSON_LIMIT_S, maximum=PERSON_LIMIT_S)
+    if asker is not None:
+        _check_texts(asker, details)
     if details or asker is None:
         raise mistakes(details)
+    known = sorted(FACTS.intersection(body.get("context") or ()))
     meant = {name: body.get(name) for name in MEANT}
     question = Question(
         key=texts["key"],
@@ -87,12 +95,14 @@ def read_asked(grant: TokenGrant, body: dict[str, Any]) -> Asked:
         agent=asker.agent,
         session_key=asker.context.session_key or "",
         members=tuple(params),
+        context={"context": asker.context.to_json(), "known": known},
     )
     return Asked(
         question=question,
         asker=asker,
         params=params,
         tool_kind=texts["tool_kind"],
+        known=known,
         wait_ms=wait_ms,
         person_s=person_s,
     )
@@ -144,9 +154,21 @@ def read_beat(body: dict[str, Any]) -> Heartbeat:
     if not 8 <= len(boot) <= 64:
         details.append({"path": "boot", "code": "invalid", "message": "`boot` must be a text of 8 to 64 characters"})
     versions = {name: _text(body, name, details) for name in ("openclaw", "plugin", "node")}
+    facts = body.get("facts", [])
+    if not isinstance(facts, list) or not all(isinstance(each, str) for each in facts):
+        details.append({"path": "facts", "code": "invalid", "message": "`facts` must be a list of texts"})
+        facts = []
     if details:
         raise mistakes(details)
-    return Heartbeat(boot=boot, **versions)
+    return Heartbeat(boot=boot, facts=tuple(sorted(FACTS.intersection(facts))), **versions)
+
+
+def _check_texts(asker: Asker, details: Details) -> None:
+    """Refuse texts of the context that are too long, or that no record can keep."""
+    for name, value in asker.context.to_json().items():
+        if isinstance(value, str) and (len(value) > FACT_LIMIT or "\0" in value):
+            message = f"`context.{name}` must be a text of at most {FACT_LIMIT} characters"
+            details.append({"path": f"context.{name}", "code": "invalid", "message": message})
 
 
 def _loose(body: Mapping[str, Any], name: str, limit: int = TEXT_LIMIT) -> str:

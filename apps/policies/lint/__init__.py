@@ -6,6 +6,6 @@ that nothing has; `commands` the allowlists of exec; `run` puts them together.
 """
 
 from apps.policies.lint.findings import LintFinding
-from apps.policies.lint.run import blocking_findings, lint, lint_commands
+from apps.policies.lint.run import blocking_findings, lint, lint_commands, reviewer_register, with_outside
 
-__all__ = ["LintFinding", "blocking_findings", "lint", "lint_commands"]
+__all__ = ["LintFinding", "blocking_findings", "lint", "lint_commands", "reviewer_register", "with_outside"]

@@ -1,6 +1,6 @@
 """The whole review, and the part of it that concerns some records."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from apps.policies.document.findings import show_path
@@ -19,6 +19,19 @@ from apps.policies.models.base import PolicyRecord
 from apps.registry.models import Environment
 
 _ORDER = {"error": 0, "warning": 1, "info": 2}
+Reviewer = Callable[[Environment], Iterable[LintFinding]]
+_reviewers: dict[str, Reviewer] = {}
+
+
+def reviewer_register(name: str, reviewer: Reviewer) -> None:
+    """Have another room asked whenever a draft is reviewed: it knows whose calls the draft decides."""
+    _reviewers[name] = reviewer
+
+
+def with_outside(environment: Environment, findings: Sequence[LintFinding]) -> list[LintFinding]:
+    """Add to a review what other rooms remark on the draft; that may change while the draft does not."""
+    outside = [finding for reviewer in _reviewers.values() for finding in reviewer(environment)]
+    return sorted([*findings, *outside], key=lambda finding: _ORDER[finding.severity])
 
 
 def lint(environment: Environment) -> list[LintFinding]:

@@ -9,6 +9,7 @@ from apps.firewall.engine.snapshot import Snapshot
 from apps.firewall.engine.source import ToolEntry
 from apps.firewall.runtime.call import NOT_FOUND, Call, Judgement, RefusedError
 from apps.firewall.runtime.deciding import LAYER, decided
+from apps.firewall.runtime.hosted import FACT_UNKNOWN
 from apps.firewall.runtime.sessions import held_to_parent
 from apps.firewall.runtime.stages.run import Run
 
@@ -37,6 +38,10 @@ async def decide_stage(run: Run) -> None:
         decision.layer in CONTEXT_CODES
     ):  # the caller's own words, whatever the policy says and whichever tools there are
         raise run.refuse(decision.layer, decision.reason, layer=decision.layer)
+    if decision.layer == FACT_UNKNOWN:
+        detail = {"path": f"context.{decision.rule}", "code": FACT_UNKNOWN, "message": decision.reason}
+        why = {"layer": FACT_UNKNOWN, "label": decision.label or "", "rule": decision.rule or ""}
+        raise run.refuse(FACT_UNKNOWN, decision.reason, [detail], **why)
     remark = remark_on(snapshot, run.call.context)
     if remark:
         run.warnings.append(group_warning(remark))
