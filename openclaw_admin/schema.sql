@@ -105,6 +105,7 @@
 -- notifications.0002_ends_of_exports af7f649aac29b0aa
 -- notifications.0003_news_of_releases 8736c8237e010a63
 -- openclaw_gateways.0001_gateways_calls_and_alarms 06ad511eaaa7e744
+-- openclaw_gateways.0002_facts_and_spawned_sessions bc9892113d2efbfd
 -- policies.0016_groups_that_no_key_proves 457df7b19b2572e3
 -- registry.0012_code_of_tools b00dbc684bd8e0fa
 -- sessions.0001_initial 2aa438e2393ee513
@@ -2115,7 +2116,7 @@ ALTER TABLE "approvals_answerrule" ADD COLUMN "teams" varchar(64)[] DEFAULT '{}'
 -- ;
 ALTER TABLE "approvals_answerrule" ALTER COLUMN "teams" DROP DEFAULT
 -- ;
-ALTER TABLE "approvals_answerrule" ADD COLUMN "updated_at" timestamp with time zone DEFAULT '2026-11-29 17:20:10.788412+00:00'::timestamptz NOT NULL
+ALTER TABLE "approvals_answerrule" ADD COLUMN "updated_at" timestamp with time zone DEFAULT '2026-11-29 17:47:08.548756+00:00'::timestamptz NOT NULL
 -- ;
 ALTER TABLE "approvals_answerrule" ALTER COLUMN "updated_at" DROP DEFAULT
 -- ;
@@ -2337,7 +2338,7 @@ CREATE INDEX "audit_export_requested_by_id_b1eb06ef" ON "audit_export" ("request
 -- ;
 CREATE INDEX "audit_export_state" ON "audit_export" ("state", "expires_at")
 -- ;
-ALTER TABLE "audit_export" ADD COLUMN "touched_at" timestamp with time zone DEFAULT '2026-11-29 17:20:13.084988+00:00'::timestamptz NOT NULL
+ALTER TABLE "audit_export" ADD COLUMN "touched_at" timestamp with time zone DEFAULT '2026-11-29 17:47:11.286376+00:00'::timestamptz NOT NULL
 -- ;
 ALTER TABLE "audit_export" ALTER COLUMN "touched_at" DROP DEFAULT
 -- ;
@@ -7849,6 +7850,22 @@ ALTER TABLE "openclaw_gateways_alarm" ADD CONSTRAINT "openclaw_gateways_al_gatew
 CREATE UNIQUE INDEX "gateway_alarm_stands_once" ON "openclaw_gateways_alarm" ("gateway_id", "kind", "tool", "agent") WHERE "cleared_at" IS NULL
 -- ;
 CREATE INDEX "openclaw_gateways_alarm_gateway_id_314c867e" ON "openclaw_gateways_alarm" ("gateway_id")
+-- ;
+CREATE TABLE "openclaw_gateways_spawnedsession" ("id" uuid NOT NULL PRIMARY KEY, "session_key" text NOT NULL, "parent_key" text NOT NULL, "context" jsonb NOT NULL, "first_at" timestamp with time zone NOT NULL, "used_at" timestamp with time zone NOT NULL)
+-- ;
+ALTER TABLE "openclaw_gateways_gatewaycall" ADD COLUMN "context" jsonb NULL
+-- ;
+ALTER TABLE "openclaw_gateways_openclawgateway" ADD COLUMN "facts" jsonb NULL
+-- ;
+CREATE INDEX "gateway_call_session" ON "openclaw_gateways_gatewaycall" ("gateway_id", "session_key", "asked_at" DESC)
+-- ;
+ALTER TABLE "openclaw_gateways_spawnedsession" ADD COLUMN "gateway_id" uuid NOT NULL CONSTRAINT "openclaw_gateways_sp_gateway_id_327089b5_fk_openclaw_" REFERENCES "openclaw_gateways_openclawgateway"("id") DEFERRABLE INITIALLY DEFERRED; SET CONSTRAINTS "openclaw_gateways_sp_gateway_id_327089b5_fk_openclaw_" IMMEDIATE
+-- ;
+CREATE INDEX "gateway_spawned_age" ON "openclaw_gateways_spawnedsession" ("used_at")
+-- ;
+ALTER TABLE "openclaw_gateways_spawnedsession" ADD CONSTRAINT "gateway_session_spawned_once" UNIQUE ("gateway_id", "session_key")
+-- ;
+CREATE INDEX "openclaw_gateways_spawnedsession_gateway_id_327089b5" ON "openclaw_gateways_spawnedsession" ("gateway_id")
 -- ;
 DROP TRIGGER IF EXISTS pgtrigger_insert_insert_413c8 ON "policies_globalpolicy";
 -- ;
