@@ -168,7 +168,7 @@ class TestChildren:
         told = plugin.ask(session=CHILD, context={**KNOWN, "spawned_by": GROUP}).json()
         assert (told["status"], told["error"]["code"]) == ("denied", "tool_not_found")
         entry = Entry.objects.get(call_id=read_id("call", told["id"]))
-        assert entry.decision_layer == "inherited"
+        assert entry.decision_layer == "group"  # of the session that spawned it
         assert entry.changes is not None and entry.changes["context"]["spawned_by"] == GROUP
         other = {**KNOWN, "spawned_by": "agent:bot:main"}
         assert verdict(plugin, session=CHILD.replace("1", "2"), context=other) == ("run", "")
