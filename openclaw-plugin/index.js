@@ -9,5 +9,5 @@ export default definePluginEntry({
   id: "openclaw-admin",
   name: "OpenClaw Admin",
   description: "Has OpenClaw Admin decide every tool call of this gateway",
-  register: (api) => register(api, { version }),
+  register: (api) => register(api, { version, harness: () => import("openclaw/plugin-sdk/agent-harness") }),
 });

@@ -106,6 +106,7 @@
 -- notifications.0003_news_of_releases 8736c8237e010a63
 -- openclaw_gateways.0001_gateways_calls_and_alarms 06ad511eaaa7e744
 -- openclaw_gateways.0002_facts_and_spawned_sessions bc9892113d2efbfd
+-- openclaw_gateways.0003_what_stops_end_at_gateways 7442c52eed16affa
 -- policies.0016_groups_that_no_key_proves 457df7b19b2572e3
 -- registry.0012_code_of_tools b00dbc684bd8e0fa
 -- sessions.0001_initial 2aa438e2393ee513
@@ -2116,7 +2117,7 @@ ALTER TABLE "approvals_answerrule" ADD COLUMN "teams" varchar(64)[] DEFAULT '{}'
 -- ;
 ALTER TABLE "approvals_answerrule" ALTER COLUMN "teams" DROP DEFAULT
 -- ;
-ALTER TABLE "approvals_answerrule" ADD COLUMN "updated_at" timestamp with time zone DEFAULT '2026-11-29 17:47:08.548756+00:00'::timestamptz NOT NULL
+ALTER TABLE "approvals_answerrule" ADD COLUMN "updated_at" timestamp with time zone DEFAULT '2026-11-29 17:54:31.734489+00:00'::timestamptz NOT NULL
 -- ;
 ALTER TABLE "approvals_answerrule" ALTER COLUMN "updated_at" DROP DEFAULT
 -- ;
@@ -2338,7 +2339,7 @@ CREATE INDEX "audit_export_requested_by_id_b1eb06ef" ON "audit_export" ("request
 -- ;
 CREATE INDEX "audit_export_state" ON "audit_export" ("state", "expires_at")
 -- ;
-ALTER TABLE "audit_export" ADD COLUMN "touched_at" timestamp with time zone DEFAULT '2026-11-29 17:47:11.286376+00:00'::timestamptz NOT NULL
+ALTER TABLE "audit_export" ADD COLUMN "touched_at" timestamp with time zone DEFAULT '2026-11-29 17:54:35.244647+00:00'::timestamptz NOT NULL
 -- ;
 ALTER TABLE "audit_export" ALTER COLUMN "touched_at" DROP DEFAULT
 -- ;
@@ -7866,6 +7867,24 @@ CREATE INDEX "gateway_spawned_age" ON "openclaw_gateways_spawnedsession" ("used_
 ALTER TABLE "openclaw_gateways_spawnedsession" ADD CONSTRAINT "gateway_session_spawned_once" UNIQUE ("gateway_id", "session_key")
 -- ;
 CREATE INDEX "openclaw_gateways_spawnedsession_gateway_id_327089b5" ON "openclaw_gateways_spawnedsession" ("gateway_id")
+-- ;
+ALTER TABLE "openclaw_gateways_gatewaycall" ADD COLUMN "channel" text DEFAULT '' NOT NULL
+-- ;
+ALTER TABLE "openclaw_gateways_gatewaycall" ALTER COLUMN "channel" DROP DEFAULT
+-- ;
+ALTER TABLE "openclaw_gateways_gatewaycall" ADD COLUMN "ending" varchar(8) DEFAULT '' NOT NULL
+-- ;
+ALTER TABLE "openclaw_gateways_gatewaycall" ALTER COLUMN "ending" DROP DEFAULT
+-- ;
+ALTER TABLE "openclaw_gateways_gatewaycall" ADD COLUMN "ending_by" text DEFAULT '' NOT NULL
+-- ;
+ALTER TABLE "openclaw_gateways_gatewaycall" ALTER COLUMN "ending_by" DROP DEFAULT
+-- ;
+ALTER TABLE "openclaw_gateways_openclawgateway" ADD COLUMN "stops_digest" varchar(64) DEFAULT '' NOT NULL
+-- ;
+ALTER TABLE "openclaw_gateways_openclawgateway" ALTER COLUMN "stops_digest" DROP DEFAULT
+-- ;
+ALTER TABLE "openclaw_gateways_openclawgateway" ADD COLUMN "stops_heard_at" timestamp with time zone NULL
 -- ;
 DROP TRIGGER IF EXISTS pgtrigger_insert_insert_413c8 ON "policies_globalpolicy";
 -- ;

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
 from apps.console.forms import ConsoleForm, Refusal
+from apps.gateway.gateways_held import gateways_held
 from apps.gateway.stop_effect import StopEffect, stop_effect, stop_effects, stop_names
 from apps.halts.errors import HaltUnknownError
 from apps.halts.models import Scope
@@ -124,10 +125,11 @@ def page_of(environment: "Environment", *, at: datetime) -> dict[str, Any]:
     effects = stop_effects(environment, [(halt.scope, halt.name) for halt in halts], at=at)
     for halt, effect in zip(halts, effects, strict=True):
         halt.meets = effect  # type: ignore[attr-defined]
-    reporting = [(each, each.standing(at)) for each in gateways(environment) if each.revoked_at is None]
+    held = gateways_held(environment, at=at)
     return {
-        "gateways": reporting,
-        "silent": sum(standing != Standing.LIVE for _gateway, standing in reporting),
+        "gateways": held,
+        "silent": sum(not each.reports for each in held),
+        "not_yet": [each.name for each in held if each.reports and not each.holds],
         "halts": halts,
         "past": halts_past(environment, most=PAST_SHOWN),
         "processes": known,

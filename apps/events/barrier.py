@@ -69,15 +69,16 @@ class HeardBy:
 
 
 @contextmanager
-def changes() -> Iterator[set[str]]:
-    """Gather the kinds of notices that the block announces and that processes hold to."""
-    kinds: set[str] = set()
-    token = NOTICED.set(kinds)
+def changes() -> Iterator[dict[str, set[str]]]:
+    """Gather the kinds of notices that the block announces and that processes hold to, each with its environments."""
+    noticed: dict[str, set[str]] = {}
+    token = NOTICED.set(noticed)
     try:
-        yield kinds
+        yield noticed
     finally:
         NOTICED.reset(token)
-        kinds -= {kind for kind in kinds if not kind.startswith(KINDS)}
+        for kind in [kind for kind in noticed if not kind.startswith(KINDS)]:
+            del noticed[kind]
 
 
 def barrier_wait(*, bound_s: float = BOUND_S) -> HeardBy:

@@ -10,8 +10,8 @@ CHANNEL = "openclaw_admin"
 PAYLOAD_LIMIT_BYTES = 8000  # PostgreSQL refuses more
 RECONNECTED = "listener.reconnected"
 
-NOTICED: ContextVar[set[str] | None] = ContextVar("NOTICED", default=None)
-"""Where a request gathers the kinds of what it announced; None where nobody gathers them."""
+NOTICED: ContextVar[dict[str, set[str]] | None] = ContextVar("NOTICED", default=None)
+"""Where a request gathers what it announced: kind -> the environments; None where nobody gathers it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,6 @@ def announce(kind: str, *, id: object, environment: str = "") -> None:  # noqa: 
         raise ValueError("the notice is too long for a payload")
     noticed = NOTICED.get()
     if noticed is not None:
-        noticed.add(kind)
+        noticed.setdefault(kind, set()).add(environment)
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_notify(%s, %s)", [CHANNEL, payload])

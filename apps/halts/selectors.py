@@ -1,7 +1,7 @@
 """Reading stops, and which processes hold to them."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -70,9 +70,17 @@ def halt_get(environment: Environment, halt_id: UUID, *, viewer: Principal | Non
 
 def halts_standing() -> Standing:
     """Read everything that holds, in every environment."""
-    rows = list(_standing().select_related("environment"))
+    return _read(list(_standing().select_related("environment")), environments())
+
+
+def halts_standing_in(environment: Environment) -> Standing:
+    """Read everything that holds in one environment, with a digest over that alone."""
+    return _read(list(_standing().filter(environment=environment).select_related("environment")), [environment])
+
+
+def _read(rows: list[Halt], known: Iterable[Environment]) -> Standing:
     rules: dict[str, InForce] = {}
-    for environment in environments():
+    for environment in known:
         own = tuple(rule_of(row) for row in rows if row.environment_id == environment.pk)
         rules[environment.slug] = InForce(environment.dialect, own)
     return Standing(_digest(rows), rules, tuple(row for row in rows if row.ends_running and row.state == State.STOPPED))

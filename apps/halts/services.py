@@ -26,6 +26,8 @@ from apps.subjects import UNKNOWN, subjects_unknown
 
 PLACED: Final = "halt.placed"
 CHANGED: Final = "halt.changed"
+STANDING: Final = "halts.standing"
+"""What an environment has stopped is another now; its `id` is that of the environment."""
 SYSTEM: Final = "system"
 BREAKER: Final = "storm breaker"
 
@@ -75,6 +77,7 @@ def halt_place(
         halt.frozen = _freeze(environment, at)
         halt.save(update_fields=["frozen"])
         announce(PLACED, id=halt.pk, environment=environment.slug)
+        announce(STANDING, id=environment.pk, environment=environment.slug)
         _tell(halt, by, "placed", at, name=halt.name, reason=halt.reason, ends_running=ends_running, frozen=halt.frozen)
     return halt
 
@@ -142,6 +145,7 @@ def halt_ask(halt: Halt, *, by: By = None, at: datetime) -> Halt:
         halt.save(update_fields=["state", "asking_at", "asking_by_label"])
         _freeze(halt.environment, at)
         announce(CHANGED, id=halt.pk, environment=halt.environment.slug)
+        announce(STANDING, id=halt.environment_id, environment=halt.environment.slug)
         _tell(halt, by, "asking", at)
     return halt
 
@@ -166,6 +170,7 @@ def _lift(halt: Halt, by: By, at: datetime) -> None:
     halt.state, halt.lifted_at, halt.lifted_by_label = State.LIFTED, at, _label(by)
     halt.save(update_fields=["state", "lifted_at", "lifted_by_label"])
     announce(CHANGED, id=halt.pk, environment=halt.environment.slug)
+    announce(STANDING, id=halt.environment_id, environment=halt.environment.slug)
     _tell(halt, by, "lifted", at)
 
 

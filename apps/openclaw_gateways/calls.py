@@ -28,6 +28,7 @@ SETTLE_AFTER: Final = timedelta(minutes=1)
 SETTLE_LIMIT: Final = 500
 OPEN: Final = frozenset({"awaiting_approval", "approved", "running"})
 NOT_RUN: Final = {"code": "not_run", "message": "the gateway stopped waiting and blocked the call"}
+STOPPED: Final = "stopped by {} with the kill switch: the gateway ended it"
 State = GatewayCall.State
 
 
@@ -50,6 +51,7 @@ class Question:
     tool: str
     agent: str
     session_key: str
+    channel: str = ""
     members: tuple[str, ...]
     context: Mapping[str, Any]
 
@@ -83,6 +85,7 @@ def call_open(gateway: OpenClawGateway, asked: Question, *, call_id: UUID, at: d
             "tool": asked.tool,
             "agent": asked.agent,
             "session_key": asked.session_key,
+            "channel": asked.channel,
             "members": list(asked.members),
             "context": dict(asked.context),
             "asked_at": at,
@@ -153,15 +156,20 @@ def call_report(gateway: OpenClawGateway, call_id: UUID, report: Report, *, at: 
         if row.state == State.REPORTED or is_taken:
             return row
         if row.state == State.TOLD:
-            row.state = State.REPORTED
-            kept = {"is_error": report.is_error, "result": report.result, "error": report.error}
-            row.sealed_report = seal(json.dumps(kept).encode(), purpose=f"gateway.report {call_id}")
-            row.save(update_fields=["state", "sealed_report"])
+            report_keep(row, report)
             spawn_record(row, report.result, at=at)
-            _announce(row)
             return row
         entry_record(_late(row, gateway, report, at))
     raise ReportRefusedError(f"the call is {row.state} already: {row.outcome or 'it was not told to run'}")
+
+
+def report_keep(row: GatewayCall, report: Report) -> None:
+    """Keep what a gateway says of a call that it was told to run, for the process that waits for it."""
+    row.state = State.REPORTED
+    kept = {"is_error": report.is_error, "result": report.result, "error": report.error}
+    row.sealed_report = seal(json.dumps(kept).encode(), purpose=f"gateway.report {row.pk}")
+    row.save(update_fields=["state", "sealed_report"])
+    _announce(row)
 
 
 def call_id_of_key(gateway: OpenClawGateway, key: str) -> UUID:
@@ -251,6 +259,9 @@ def _lost(row: GatewayCall, at: datetime) -> str | None:
 def _reported(row: GatewayCall) -> ToolOutcome:
     assert row.sealed_report is not None  # noqa: S101 - its state says so
     kept = json.loads(unseal(bytes(row.sealed_report), purpose=f"gateway.report {row.pk}"))
+    if row.ending and kept["is_error"]:
+        message = STOPPED.format(row.ending_by.rpartition(":")[2] or "the system")
+        return ToolOutcome(ended="cancelled", result=kept["result"], error={"code": "stopped", "message": message})
     if not kept["is_error"]:
         return ToolOutcome(result=kept["result"] or {})
     return ToolOutcome(

@@ -48,6 +48,9 @@ class OpenClawGateway(models.Model):
     """When its plugin first asked about a call since it booted."""
     facts: Any = models.JSONField(null=True)
     """What its plugin says that it can tell of a call; null before its first heartbeat, empty for older plugins."""
+    stops_digest = models.CharField(max_length=64, blank=True)
+    """Of the stops that it holds to: nothing that they end runs there any more, as its plugin says."""
+    stops_heard_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering: ClassVar = ["name", "id"]
@@ -110,6 +113,14 @@ class GatewayCall(models.Model):
 
     OPEN: ClassVar = (State.ASKED, State.TOLD, State.REPORTED)
 
+    class Ending(models.TextChoices):
+        """What became of the wish of the kill switch that it ends at the gateway."""
+
+        NONE = "", "none"
+        ASKED = "asked"
+        ENDED = "ended"
+        FAILED = "failed"
+
     id = models.UUIDField(primary_key=True, editable=False)  # of the call
     gateway = models.ForeignKey(OpenClawGateway, on_delete=models.PROTECT, related_name="calls")
     key = models.CharField(max_length=64)
@@ -120,6 +131,7 @@ class GatewayCall(models.Model):
     tool = models.TextField()
     agent = models.TextField()
     session_key = models.TextField(blank=True)
+    channel = models.TextField(blank=True)
     members = models.JSONField(default=list)
     context: Any = models.JSONField(null=True)
     """What it said of the call, as `{"context", "known"}`: what its session spawned is decided with that."""
@@ -131,6 +143,8 @@ class GatewayCall(models.Model):
     outcome = models.CharField(max_length=16, blank=True)
     error: Any = models.JSONField(null=True)
     is_withdrawn = models.BooleanField(default=False)
+    ending = models.CharField(max_length=8, choices=Ending.choices, blank=True, default=Ending.NONE)
+    ending_by = models.TextField(blank=True)
     sealed_params = models.BinaryField(null=True)
     sealed_report = models.BinaryField(null=True)
 

@@ -154,7 +154,8 @@ def gateway_heard(gateway: OpenClawGateway, beat: Heartbeat, *, at: datetime) ->
     fields = ["last_seen_at", "openclaw_version", "plugin_version", "node_version", "facts"]
     if is_new:
         gateway.boot, gateway.booted_at, gateway.proven_at = beat.boot[:VERSION_LIMIT], at, None
-        fields += ["boot", "booted_at", "proven_at"]
+        gateway.stops_digest, gateway.stops_heard_at = "", None
+        fields += ["boot", "booted_at", "proven_at", "stops_digest", "stops_heard_at"]
     with transaction.atomic():
         gateway.save(update_fields=fields)
         if is_new:

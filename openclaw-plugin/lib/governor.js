@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { Client, ServerError } from "./client.js";
 import { bounded, callName, factsOf, isUnknownTool, plain, reportOf, same, wasBlocked } from "./facts.js";
+import { began, finished } from "./running.js";
 
 export const ASK_MS = 20_000; // of one request; the server holds it no longer than this
 const UNREACHABLE_MS = 5_000; // a server that restarts is given this long before a call is blocked
@@ -43,6 +44,7 @@ export class Governor {
       if (answer.status !== "run" || !isObject(answer.params)) throw new ServerError("its answer cannot be read");
       entry.params = answer.params;
       entry.may = true;
+      began(this.state, entry.id, event, ctx);
       return { params: answer.params };
     } catch (error) {
       this.#withdraw(entry);
@@ -57,6 +59,7 @@ export class Governor {
     remember(this.state.ended, name);
     if (!entry) return this.#ungoverned(event, ctx, "after_tool_call");
     if (!entry.may) return undefined; // blocked by us, and on record there
+    finished(this.state, entry.id, event?.result);
     if (isObject(event?.params) && !same(plain(event.params), entry.params)) {
       this.#ungoverned(event, ctx, "params_changed");
     }

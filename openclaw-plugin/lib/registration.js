@@ -1,14 +1,17 @@
 // Joins the governor to the gateway's hooks. A plugin that throws here would be skipped, and its gateway run ungoverned.
 import { Governor, sharedState } from "./governor.js";
 import { Knowledge } from "./knowledge.js";
+import { MARK } from "./processes.js";
+import { markOf } from "./running.js";
 import { readSettings } from "./settings.js";
+import { Stops } from "./stops.js";
 
 export const BEAT_MS = 30_000;
 export const BEFORE_TIMEOUT_MS = 600_000; // the most that a gateway grants; the installer sets it in its configuration
 const LAST = -1_000_000; // of all hooks: what it returns are the params that run
 
 /** Register the hooks; a configuration that cannot be used registers them, too, and blocks every call. */
-export function register(api, { version, governor } = {}) {
+export function register(api, { version, governor, harness = noHarness } = {}) {
   const log = logOf(api);
   const settings = readSettings(api.pluginConfig);
   const knowledge = new Knowledge({ runtime: api.runtime });
@@ -17,8 +20,15 @@ export function register(api, { version, governor } = {}) {
   api.on("before_tool_call", (event, ctx) => own.before(event, ctx), { priority: LAST, timeoutMs: BEFORE_TIMEOUT_MS });
   api.on("after_tool_call", (event, ctx) => void own.after(event, ctx));
   knowledge.listen(api);
-  api.on("gateway_start", () => beginBeats(own, { version, api, log, facts: knowledge.facts }));
-  api.on("gateway_stop", () => endBeats());
+  api.on("resolve_exec_env", (_event, ctx) => marked(own, ctx));
+  api.on("gateway_start", () => {
+    beginStops(own, { harness, log });
+    return beginBeats(own, { version, api, log, facts: knowledge.facts });
+  });
+  api.on("gateway_stop", () => {
+    endStops();
+    endBeats();
+  });
   subscribe(api, own, log);
   return own;
 }
@@ -31,6 +41,29 @@ function subscribe(api, own, log) {
   } catch {
     log.warn("calls that never ask cannot be watched for: this gateway tells no news of its agents");
   }
+}
+
+/** Mark the commands of a session, so that all of them are found when they are to end. */
+function marked(own, ctx) {
+  const mark = markOf(own.state, ctx);
+  return mark ? { [MARK]: mark } : undefined;
+}
+
+function beginStops(own, { harness, log }) {
+  endStops();
+  const stops = new Stops(own.client, own.state, { log, harness });
+  sharedState().stops = stops;
+  void stops.run();
+}
+
+function endStops() {
+  const state = sharedState();
+  state.stops?.stop();
+  state.stops = null;
+}
+
+async function noHarness() {
+  throw new Error("this gateway gives plugins no way to end a run");
 }
 
 function beginBeats(own, { version, api, log, facts }) {

@@ -4,7 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
+from apps.openclaw_gateways.services import Heartbeat, enrolment_create, enrolment_redeem, gateway_heard
 from tests.api.conftest import Program
 from tests.approvals.conftest import ask, draft_for  # noqa: F401 - fixtures
 from tests.console.conftest import called  # noqa: F401 - fixture
@@ -26,6 +28,26 @@ def test_a_program_stops_asks_and_lifts(environment: Any, program: Callable[...,
     assert client.get("halts").json()["halts"] == []
     again = client.post(f"halts/{shown_id}/lift", None)
     assert (again.status_code, again.json()["code"]) == (409, "halt_lifted")
+
+
+def test_gateways_are_named_to_whoever_may_see_more_than_an_agents_things(
+    environment: Any, program: Callable[..., Program]
+) -> None:
+    at = timezone.now()
+    _enrolment, secret = enrolment_create(environment, name="office", by=None, at=at)
+    gateway, _token = enrolment_redeem(secret, Heartbeat(boot="boot-1"), at=at)
+    gateway_heard(gateway, Heartbeat(boot="boot-1"), at=at)
+    everybody, bound = program("policy_read", "calls_stop"), program("policy_read", "calls_stop", agents=["main"])
+    wanted = {"scope": "agent", "name": "main", "reason": "x", "unknown": True}
+
+    told = bound.post("halts", wanted).json()
+    assert "gateways" not in told["heard_by"] and bound.get("halts").json()["gateways"] == []
+    lifted = everybody.post(f"halts/{told['id']}/lift", None).json()
+
+    silent = [{"name": "office", "standing": "live"}]
+    assert lifted["heard_by"]["gateways"] == {"heard": 0, "of": 1, "holding": [], "silent": silent}
+    (row,) = everybody.get("halts").json()["gateways"]
+    assert (row["id"], row["name"], row["standing"], row["holds"]) == (gateway.shown_id, "office", "live", False)
 
 
 def test_the_same_twice_is_a_conflict(environment: Any, program: Callable[..., Program]) -> None:

@@ -12,8 +12,10 @@ from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.services import entry_record
 from apps.firewall.identifiers import new_id
 from apps.halts.models import Halt
+from apps.halts.selectors import halts_standing_in
 from apps.halts.services import halt_ask, halt_lift, halt_place
 from apps.openclaw_gateways.services import Heartbeat, enrolment_create, enrolment_redeem, gateway_heard
+from apps.openclaw_gateways.stops import stops_held
 from apps.policies.services import document_import
 from tests.approvals.conftest import ask, draft_for  # noqa: F401 - fixtures
 
@@ -187,6 +189,26 @@ def test_a_gateway_that_does_not_report_is_named_beside_the_stop(
 
     assert "not reporting" in text and "edge-1" in text
     assert "1 gateway is not reporting" in text
+
+
+def test_the_page_names_the_gateways_that_hold_to_it_and_those_that_do_not_yet(
+    client_of: ClientOf, environment: Any, operator: Any, admin: Any
+) -> None:
+    at = timezone.now()
+    for name in ("edge-1", "edge-2"):
+        _enrolment, secret = enrolment_create(environment, name=name, by=admin, at=at)
+        gateway, _token = enrolment_redeem(secret, Heartbeat(boot="b1"), at=at)
+        gateway_heard(gateway, Heartbeat(boot="b1"), at=at)
+    client = client_of(operator)
+
+    text = client.post("/halts/place/", WANTED, follow=True).content.decode()
+    assert "Gateways that have not said yet that they hold to it: edge-1, edge-2." in text
+    stops_held(gateway, halts_standing_in(environment).digest, at=timezone.now())
+    text = " ".join(client.get("/halts/").content.decode().split())
+
+    assert "1 gateway has not said yet that it holds to it: edge-1" in text
+    assert text.index("edge-1</a>") < text.index("edge-2</a>")
+    assert "nothing runs there against a stop" in text and "It has not said yet that what ran has ended." in text
 
 
 def test_the_page_asks_the_same_of_the_database_however_much_was_stopped(

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 from rest_framework import serializers
 
 from apps.halts.models import Halt, Scope
+from apps.openclaw_gateways.models import Standing
 
 
 class HaltSerializer(serializers.ModelSerializer[Halt]):
@@ -90,9 +91,20 @@ class HaltProcessSerializer(serializers.Serializer[Any]):
     heard_at = serializers.DateTimeField(allow_null=True)
 
 
+class HaltGatewaySerializer(serializers.Serializer[Any]):
+    """An OpenClaw Gateway, and whether it holds to every stop: it reports, and nothing runs there against one."""
+
+    id = serializers.CharField(source="shown_id")
+    name = serializers.CharField()
+    standing = serializers.ChoiceField(choices=Standing.choices)
+    holds = serializers.BooleanField()
+    heard_at = serializers.DateTimeField(allow_null=True)
+
+
 class HaltsSerializer(serializers.Serializer[Any]):
     """Every stop that holds, and who holds to them."""
 
     halts = HaltMeetsSerializer(many=True)
     processes = HaltProcessSerializer(many=True)
-    heard_by_all = serializers.BooleanField()
+    gateways = HaltGatewaySerializer(many=True)
+    heard_by_all = serializers.BooleanField(help_text="By every process, and every gateway that reports.")

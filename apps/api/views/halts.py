@@ -24,6 +24,7 @@ from apps.api.serializers.halts import (
 from apps.api.view import APIView
 from apps.api.views.parameters import ENVIRONMENT
 from apps.api.views.registry.tools import REFUSED
+from apps.gateway.gateways_held import gateways_held
 from apps.gateway.stop_effect import StopEffect, stop_effect, stop_effects, stop_names
 from apps.halts.selectors import halt_get, halts_holding, halts_visible, processes
 from apps.halts.services import halt_ask, halt_lift, halt_place
@@ -45,7 +46,7 @@ class Halts(APIView):
 
     @extend_schema(
         operation_id="halts_list",
-        summary="List what is stopped, and which processes hold to it",
+        summary="List what is stopped, and which processes and gateways hold to it",
         parameters=[ENVIRONMENT],
         responses=HaltsSerializer,
     )
@@ -54,10 +55,12 @@ class Halts(APIView):
         principal = principal_of(request)
         known, halts = processes(at=at), list(halts_visible(principal, halts_holding(environment)))
         effects = stop_effects(environment, [(halt.scope, halt.name) for halt in halts], at=at)
+        held = [] if bound_of(principal) else gateways_held(environment, at=at)
         shown = {
+            "gateways": held,
             "halts": [_with_effect(halt, effect) for halt, effect in zip(halts, effects, strict=True)],
             "processes": [] if bound_of(principal) else known,
-            "heard_by_all": all(each.has_heard for each in known),
+            "heard_by_all": all(each.has_heard for each in known) and all(each.holds for each in held if each.reports),
         }
         return Response(HaltsSerializer(shown).data)
 

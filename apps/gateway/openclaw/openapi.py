@@ -117,6 +117,53 @@ SCHEMAS: dict[str, Any] = {
             "every_s": {"type": "integer", "description": "Seconds until the next heartbeat."},
         },
     },
+    "GatewayStops": {
+        "type": "object",
+        "required": ["boot"],
+        "properties": {
+            "boot": {**BOOT, "minLength": 8, "maxLength": 64},
+            "heard": {"type": "string", "maxLength": 64, "description": "Digest that it last heard; it holds to that."},
+            "wait_ms": {"type": "integer", "minimum": 0, "maximum": WAIT_LIMIT_MS, "default": WAIT_LIMIT_MS},
+            "background": {
+                "type": "array",
+                "maxItems": 500,
+                "items": {"type": "string"},
+                "description": "Reported calls whose commands run on.",
+            },
+            "ended": {
+                "type": "array",
+                "maxItems": 500,
+                "items": {
+                    "type": "object",
+                    "required": ["call", "is_ended"],
+                    "properties": {
+                        "call": {"type": "string"},
+                        "is_ended": {"type": "boolean", "description": "Nothing of it runs any more."},
+                        "message": {"type": "string", "maxLength": MESSAGE_LIMIT},
+                    },
+                    "additionalProperties": False,
+                },
+                "description": "What became of the calls that it was to end.",
+            },
+        },
+        "additionalProperties": False,
+    },
+    "GatewayHolds": {
+        "type": "object",
+        "required": ["digest", "stops", "end"],
+        "properties": {
+            "digest": {"type": "string", "description": "Over what is stopped in its environment."},
+            "stops": {"type": "integer", "description": "How many stops there are."},
+            "end": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {"call": {"type": "string"}, "by": {"type": "string"}},
+                },
+                "description": "Calls that it is to end now.",
+            },
+        },
+    },
 }
 UNKNOWN = ("404", "No such call of this gateway, or the gateway was revoked.")
 
@@ -189,6 +236,14 @@ def _reports(operation: Builder, responses: Builder, content: Builder) -> dict[s
                 "Report a call that ran although nobody was asked",
                 responses({"200": ("It is on record.", "GatewayAlarm")}, UNKNOWN),
                 requestBody=_sent("GatewayUngoverned", content),
+            )
+        },
+        "/api/v1/openclaw/stops": {
+            "post": operation(
+                "gateway_stops_hold",
+                "Wait for stops of the kill switch, and say what was ended for them",
+                responses({"200": ("What it is to hold to.", "GatewayHolds")}, UNKNOWN),
+                requestBody=_sent("GatewayStops", content),
             )
         },
         "/api/v1/openclaw/heartbeat": {

@@ -94,6 +94,7 @@ def read_asked(grant: TokenGrant, body: dict[str, Any]) -> Asked:
         tool=asker.tool,
         agent=asker.agent,
         session_key=asker.context.session_key or "",
+        channel=asker.context.channel or "",
         members=tuple(params),
         context={"context": asker.context.to_json(), "known": known},
     )

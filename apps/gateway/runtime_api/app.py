@@ -14,7 +14,7 @@ from apps.firewall.errors import FirewallError
 from apps.gateway.counters import counters
 from apps.gateway.lifecycle import Gateway, gateway
 from apps.gateway.mcp import door as mcp
-from apps.gateway.openclaw import asking, presence, reporting
+from apps.gateway.openclaw import asking, presence, reporting, stops
 from apps.gateway.rpc.http import answering
 from apps.gateway.rpc.methods import METHODS
 from apps.gateway.runtime_api import approvals, calls, decisions, runs, tools, turns
@@ -62,6 +62,7 @@ ROUTES: tuple[Route, ...] = (
     _route("/api/v1/openclaw/calls/{id}/outcome", {"POST": reporting.outcome}),
     _route("/api/v1/openclaw/ungoverned", {"POST": reporting.ungoverned}),
     _route("/api/v1/openclaw/heartbeat", {"POST": presence.heartbeat}),
+    _route("/api/v1/openclaw/stops", {"POST": stops.hold}),
     *(_route(f"/api/v1/rpc/{name}", {"POST": answering(name)}) for name in METHODS),
 )
 ENROL = "/api/v1/openclaw/enrol"  # who comes here has no token yet
