@@ -167,7 +167,8 @@ test("the plugin listens, tells what it can tell, and asks with what it heard", 
   await hooks.get("gateway_start")({}, {});
   hooks.get("gateway_stop")({}, {});
   await server.close();
-  const [question, beat] = server.requests;
+  const sentTo = (path) => server.requests.find((each) => each.path === path);
+  const [question, beat] = [sentTo("/calls"), sentTo("/heartbeat")];
   assert.equal(question.body.context.provider, "fake");
   assert.ok(!JSON.stringify(server.requests.map(({ body }) => body)).includes("never"));
   assert.deepEqual(beat.body.facts, [
