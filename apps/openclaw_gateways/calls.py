@@ -53,7 +53,7 @@ class Question:
     session_key: str
     channel: str = ""
     members: tuple[str, ...]
-    context: Mapping[str, Any]
+    context: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +87,7 @@ def call_open(gateway: OpenClawGateway, asked: Question, *, call_id: UUID, at: d
             "session_key": asked.session_key,
             "channel": asked.channel,
             "members": list(asked.members),
-            "context": dict(asked.context),
+            "context": asked.context,
             "asked_at": at,
         },
     )

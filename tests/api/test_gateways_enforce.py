@@ -55,6 +55,16 @@ def test_rules_by_provider_need_a_plugin_that_tells_it(environment: Any, gateway
     assert remarks(environment) == []
 
 
+def test_pages_and_programs_show_what_a_gateway_can_tell(
+    gateway: OpenClawGateway, client_of: Callable[..., Any], admin: Any, program: Callable[..., Any]
+) -> None:
+    page = f"/gateways/{gateway.shown_id}/"
+    assert "provider, model_id" not in client_of(admin).get(page).content.decode()
+    gateway_heard(gateway, Heartbeat(boot="boot-0001", facts=("provider", "model_id")), at=timezone.now())
+    assert "provider, model_id" in client_of(admin).get(page).content.decode()
+    assert program("policy_read").get("gateways").json()[0]["facts"] == ["provider", "model_id"]
+
+
 def test_each_layer_is_named_with_what_it_needs(environment: Any, gateway: OpenClawGateway) -> None:
     document_import(environment, json.dumps(BY_NAME), by=None)
     assert remarks(environment) == [

@@ -260,6 +260,15 @@ def test_what_a_person_allowed_a_child_runs_as_it_was_asked(plugin: Plugin, publ
     assert told["status"] == "run", told
 
 
+def test_a_spawner_that_cannot_be_read_any_more_is_a_denial_on_record(plugin: Plugin) -> None:  # noqa: F811
+    plugin.ask(session=CHILD, context={**KNOWN, "spawned_by": GROUP})
+    SpawnedSession.objects.update(context={"context": {"shoe_size": 9}, "known": []})
+    told = plugin.ask(session=CHILD, context={**KNOWN, "spawned_by": GROUP}).json()
+    assert told["status"] == "denied"
+    entry = Entry.objects.get(call_id=read_id("call", told["id"]))
+    assert (entry.decision_layer, "shoe_size" in entry.decision_reason) == ("error", True)
+
+
 def test_sessions_that_asked_nothing_for_a_month_are_forgotten(plugin: Plugin) -> None:  # noqa: F811
     plugin.ask(session=CHILD, context={**KNOWN, "spawned_by": GROUP})
     assert spawned_forget(timezone.now() + timedelta(days=29)) == 0

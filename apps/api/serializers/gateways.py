@@ -16,13 +16,19 @@ class GatewaySerializer(serializers.ModelSerializer[OpenClawGateway]):
     alarms = serializers.IntegerField(source="alarms_standing", read_only=True, help_text="That nobody has cleared.")
     enrolled_by = serializers.CharField(source="enrolled_by_label", read_only=True)
     revoked_by = serializers.CharField(source="revoked_by_label", read_only=True)
+    facts = serializers.ListField(
+        child=serializers.CharField(),
+        read_only=True,
+        allow_null=True,
+        help_text="What its plugin can tell of a call; null before its first heartbeat, empty where it does not say.",
+    )
 
     class Meta:
         model = OpenClawGateway
         fields: ClassVar = [
             "id", "environment", "name", "standing", "alarms", "enrolled_at", "enrolled_by", "revoked_at", "revoked_by",
             "last_seen_at", "booted_at", "proven_at", "openclaw_version", "plugin_version", "node_version",
-            "snapshot_digest",
+            "snapshot_digest", "facts",
         ]  # fmt: skip
 
     def get_standing(self, gateway: OpenClawGateway) -> Standing:

@@ -21,6 +21,7 @@ from apps.firewall.engine.resolution import Resolution
 from apps.firewall.engine.resolve import resolve
 from apps.firewall.engine.senders import Sender, SenderIndex
 from apps.firewall.engine.snapshot import Snapshot
+from apps.firewall.errors import FirewallError
 
 SENDER_FACTS: Final = ("channel", "sender_id", "sender_e164", "sender_username", "sender_name")
 GROUP_FACTS: Final = ("account_id", "group_channel", "group_space")
@@ -48,12 +49,41 @@ _CHANNELS_BY_SPACE: Final = frozenset({"discord", "msteams"})
 _CHANNELS_BY_NAME: Final = frozenset({"discord", "slack", "msteams", "matrix", "nextcloud-talk", "zalouser"})
 
 
+WORDS: Final = {
+    "provider": "provider",
+    "model_id": "model",
+    "spawned_by": "session that spawned it",
+    "account_id": "account",
+    "group_channel": "group's name",
+    "group_space": "guild or team",
+    "channel": "channel",
+    "sender_id": "sender's id",
+    "sender_e164": "sender's phone number",
+    "sender_username": "sender's username",
+    "sender_name": "sender's name",
+    "sender_is_owner": "answer whether the sender is an owner",
+}
+"""What facts are called in a sentence that ends "does not know the …"."""
+
+
 class UnknownFact(NamedTuple):
     """A layer that might refuse a tool, its name for people, and what it would have to know."""
 
     layer: str
     label: str
     fact: str
+
+
+class FactUnknownError(FirewallError):
+    """A layer might refuse the tool, and its caller does not know a fact that the layer asks for."""
+
+    code = "fact_unknown"
+
+    def __init__(self, unknown: UnknownFact, *, of: str = "") -> None:
+        super().__init__(
+            f"`{unknown.label}` cannot be decided: the gateway does not know {of}the {WORDS[unknown.fact]}"
+        )
+        self.unknown = unknown
 
 
 class _Doubt(NamedTuple):
@@ -86,6 +116,19 @@ def unknown_fact(snapshot: Snapshot, context: CallContext, tool: str, known: Col
                 label = LAYERS[doubt.layer].label.format(agent=name, profile="?")
                 return UnknownFact(doubt.layer, label, doubt.fact)
     return None
+
+
+def check_facts(snapshot: Snapshot, context: CallContext, tool: str, known: Collection[str], *, of: str = "") -> None:
+    """Let an allowed tool pass if no layer lacks a fact that might make it refuse.
+
+    Args:
+        of: whose facts they are, in words that end with a blank; the caller's own unless told.
+    Raises:
+        FactUnknownError: some layer does.
+    """
+    unknown = unknown_fact(snapshot, context, tool, known)
+    if unknown is not None:
+        raise FactUnknownError(unknown, of=of)
 
 
 def facts_asked(snapshot: Snapshot) -> dict[str, tuple[str, ...]]:

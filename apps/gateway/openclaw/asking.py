@@ -15,7 +15,7 @@ from apps.approvals.selectors import approval_of_call
 from apps.approvals.services import approval_cancel, approvals_expire
 from apps.audit.services import boot_id
 from apps.events.waiters import waiters
-from apps.firewall.engine.context import CallContext
+from apps.firewall.engine.context import CallContext, ContextError
 from apps.firewall.identifiers import new_id, read_id, show_id
 from apps.firewall.runtime.call import Action, Call, CallResult, Host
 from apps.gateway.database import in_database
@@ -50,10 +50,11 @@ async def ask(current: Gateway, grant: TokenGrant, request: Request, _: str) -> 
     asked = read_asked(grant, await request.json())
     current.elsewhere.check()
     deadline = time.monotonic() + asked.wait_ms / 1000
+    spawnings = await in_database(_spawnings, gateway, asked)
     row, is_new = await in_database(call_open, gateway, asked.question, call_id=new_id(), at=timezone.now())
     if is_new:
         await _note_snapshot(current, gateway)
-        call = await _call(gateway, grant, asked, row.pk, request.trace_id)
+        call = _call(gateway, grant, asked, spawnings, call_id=row.pk, trace_id=request.trace_id)
         _settled(current, row.pk, current.elsewhere.start(call))
     return await stand(current, gateway, row.pk, deadline)
 
@@ -200,9 +201,16 @@ async def _note_snapshot(current: Gateway, gateway: OpenClawGateway) -> None:
         await in_database(snapshot_asked, gateway, snapshot.digest)
 
 
-async def _call(gateway: OpenClawGateway, grant: TokenGrant, asked: Asked, call_id: UUID, trace_id: str) -> Call:
+def _call(
+    gateway: OpenClawGateway,
+    grant: TokenGrant,
+    asked: Asked,
+    spawnings: list[Spawning],
+    *,
+    call_id: UUID,
+    trace_id: str,
+) -> Call:
     unreadable = f"the gateway says that it is `{asked.tool_kind}`, which is not judged" if asked.tool_kind else ""
-    spawnings = await in_database(_spawnings, gateway, asked)
     return Call(
         environment=gateway.environment.slug,
         agent=asked.asker.agent,
@@ -257,5 +265,8 @@ def _as_child(context: CallContext, spawnings: list[Spawning]) -> CallContext:
 
 
 def _in_whose_name(each: Spawning, spawnings: list[Spawning]) -> dict[str, Any]:
-    context = _as_child(CallContext.from_json(each.spawner["context"]), spawnings)
-    return {"context": context.to_json(), "known": each.spawner["known"]}
+    try:
+        context = _as_child(CallContext.from_json(each.spawner["context"]), spawnings).to_json()
+    except ContextError:  # of a version that knew other members: the decision says so, and is a denial
+        context = each.spawner["context"]
+    return {"context": context, "known": each.spawner["known"]}

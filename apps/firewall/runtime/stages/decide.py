@@ -7,9 +7,9 @@ from apps.firewall.engine.decide import remark_on
 from apps.firewall.engine.resolve import CONTEXT_CODES, GroupUnprovenError
 from apps.firewall.engine.snapshot import Snapshot
 from apps.firewall.engine.source import ToolEntry
+from apps.firewall.engine.unknown_facts import FactUnknownError
 from apps.firewall.runtime.call import NOT_FOUND, Call, Judgement, RefusedError
 from apps.firewall.runtime.deciding import LAYER, decided
-from apps.firewall.runtime.hosted import FACT_UNKNOWN
 from apps.firewall.runtime.sessions import held_to_parent
 from apps.firewall.runtime.stages.run import Run
 
@@ -38,10 +38,8 @@ async def decide_stage(run: Run) -> None:
         decision.layer in CONTEXT_CODES
     ):  # the caller's own words, whatever the policy says and whichever tools there are
         raise run.refuse(decision.layer, decision.reason, layer=decision.layer)
-    if decision.layer == FACT_UNKNOWN:
-        detail = {"path": f"context.{decision.rule}", "code": FACT_UNKNOWN, "message": decision.reason}
-        why = {"layer": FACT_UNKNOWN, "label": decision.label or "", "rule": decision.rule or ""}
-        raise run.refuse(FACT_UNKNOWN, decision.reason, [detail], **why)
+    if decision.layer == FactUnknownError.code:
+        raise _fact_unknown(run, decision)
     remark = remark_on(snapshot, run.call.context)
     if remark:
         run.warnings.append(group_warning(remark))
@@ -58,6 +56,12 @@ async def _held(run: Run, snapshot: Snapshot) -> Call:
     call = run.call
     context = await held_to_parent(run.ports.sessions, snapshot, call.environment, call.agent, call.context)
     return call if context is call.context else replace(call, context=context)
+
+
+def _fact_unknown(run: Run, decision: Decision) -> RefusedError:
+    code = FactUnknownError.code
+    detail = {"path": f"context.{decision.rule}", "code": code, "message": decision.reason}
+    return run.refuse(code, decision.reason, [detail], layer=code, label=decision.label or "", rule=decision.rule or "")
 
 
 def _check_standing(run: Run, tool: ToolEntry) -> None:
