@@ -11,6 +11,7 @@ from typing import Any, Final, TypedDict
 
 from apps.firewall.engine.dialect import DIALECTS
 from apps.firewall.engine.session_key import is_acp_key, is_subagent_key, parse_agent_key
+from apps.openclaw_gateways.errors import OpenClawGatewayError
 from apps.openclaw_gateways.models import GatewayCall, OpenClawGateway, SpawnedSession
 
 SPAWN: Final = "sessions_spawn"
@@ -67,6 +68,8 @@ def spawners_of(
     Args:
         claimed: the session that spawned it, as the gateway says.
         run: the gateway's name for the run; of one that brings a child's end, the call that spawned the child counts.
+    Raises:
+        OpenClawGatewayError: more sessions spawned one another than are followed.
     """
     found: list[Spawning] = []
     child = _announced(run)
@@ -76,7 +79,9 @@ def spawners_of(
         found.append(Spawning(child_key=child, parent_key=session_key or "", spawner=spawner, is_announced=True))
     key, parent = session_key, claimed
     seen: set[str] = set()
-    while key and key not in seen and len(seen) < DEPTH_LIMIT:
+    while key and key not in seen:
+        if len(seen) > DEPTH_LIMIT:
+            raise OpenClawGatewayError(f"more than {DEPTH_LIMIT} sessions spawned one another")
         seen.add(key)
         spawned = _spawned(gateway, key, parent, at)
         if spawned is None:

@@ -1,6 +1,7 @@
 """What a gateway knows of a call, and which session spawned which: a layer that lacks a fact refuses."""
 
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from apps.firewall.identifiers import read_id
 from apps.firewall.tools.catalog import BUILTINS
 from apps.openclaw_gateways.erasing import ERASER
 from apps.openclaw_gateways.models import GatewayCall, SpawnedSession
-from apps.openclaw_gateways.spawned import spawned_forget
+from apps.openclaw_gateways.spawned import DEPTH_LIMIT, spawned_forget
 from tests.gateway.server import Holder, Server
 from tests.gateway.test_decisions import eventually, reload
 from tests.gateway.test_openclaw_gateways import ASKS, FULL, Plugin, answer, asked, plugin  # noqa: F401 - a fixture
@@ -267,6 +268,18 @@ def test_a_spawner_that_cannot_be_read_any_more_is_a_denial_on_record(plugin: Pl
     assert told["status"] == "denied"
     entry = Entry.objects.get(call_id=read_id("call", told["id"]))
     assert (entry.decision_layer, "shoe_size" in entry.decision_reason) == ("error", True)
+
+
+def test_sessions_that_spawned_one_another_without_end_are_not_followed(plugin: Plugin) -> None:  # noqa: F811
+    keys = [f"agent:bot:subagent:{number}" for number in range(DEPTH_LIMIT + 2)]
+    for child, parent in pairwise(keys):
+        plugin.ask(session=child, context={**KNOWN, "spawned_by": parent}, tool="nothing")
+    refused = plugin.ask(session=keys[0], context={**KNOWN, "spawned_by": keys[1]})
+    assert (refused.status_code >= 400, refused.json()["code"]) == (True, "openclaw_gateway_error")
+    SpawnedSession.objects.filter(session_key=keys[-2]).update(parent_key=keys[0])  # a ring
+    SpawnedSession.objects.exclude(session_key__in=keys[:2] + keys[-2:]).delete()
+    SpawnedSession.objects.filter(session_key=keys[1]).update(parent_key=keys[-2])
+    assert verdict(plugin, session=keys[0], context={**KNOWN, "spawned_by": keys[1]}) == ("run", "")
 
 
 def test_sessions_that_asked_nothing_for_a_month_are_forgotten(plugin: Plugin) -> None:  # noqa: F811
