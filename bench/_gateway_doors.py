@@ -25,6 +25,7 @@ from apps.gateway.counters import Counters
 from apps.gateway.halting import LiveHalts
 from apps.gateway.live import LiveSnapshots
 from apps.gateway.runtime_api.app import application
+from apps.gateway.spawns import LiveSpawns
 from apps.gateway.tokens import Bucket, TokenGrant, Tokens
 from apps.gateway.tool_states import LiveToolStates
 from apps.halts.selectors import halts_standing
@@ -76,6 +77,7 @@ async def door(scope: Any, receive: Any, send: Any) -> None:
             limits=UNUSED,
             halts=LiveHalts(halts_standing),
             hooks=UNUSED,
+            spawns=LiveSpawns(),
             tokens=KnownTokens(),
             desk=UNUSED,
             elsewhere=UNUSED,

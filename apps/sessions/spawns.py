@@ -46,9 +46,10 @@ def last_context_of(environment: str, key: str) -> tuple[str, Mapping[str, Any]]
     """
     rows = Session.objects.filter(environment__slug=environment, key=storable_text(key), context__isnull=False)
     try:
-        return rows.order_by("-last_call_at").values_list("agent", "context").first()
+        row = rows.order_by("-last_call_at").values_list("agent", "context").first()
     except DatabaseError as exc:
         raise SessionsUnavailableError(f"sessions cannot be read now: {type(exc).__name__}") from exc
+    return None if row is None or row[1] is None else (row[0], row[1])
 
 
 def spawned_session(session_id: UUID) -> SpawnedSession | None:

@@ -11,8 +11,8 @@ from apps.audit.models import Entry
 from apps.firewall.engine.openclaw_json import parse_document
 from apps.firewall.engine.snapshot import Snapshot, build_snapshot
 from apps.firewall.engine.source import ToolEntry
+from apps.firewall.runtime.sessions import SessionName
 from apps.firewall.tools.catalog import BUILTINS
-from apps.gateway import lifecycle
 from apps.gateway.lifecycle import gateway
 from apps.sessions.models import Session
 from apps.sessions.services import CHILDREN_KEPT, KEPT, sessions_sweep
@@ -27,6 +27,7 @@ from tests.gateway.test_openclaw_gateways import Plugin
 GROUP = "agent:bot:telegram:group:-100"
 CHILD = "agent:bot:subagent:c"
 JOB = "agent:bot:job-7"
+NAME = SessionName("production", "bot", CHILD)
 DOCUMENT: dict[str, Any] = {
     "agents": {"entries": {"bot": {}}},
     "channels": {"telegram": {"groups": {"-100": {"tools": {"deny": ["exec"]}}}}},
@@ -212,14 +213,8 @@ def test_a_child_is_remembered_longer_than_other_sessions(client: httpx.Client) 
 def test_a_child_recorded_by_an_earlier_version_has_its_lists_by_the_next_call(client: httpx.Client) -> None:
     spawned(client)
     Session.objects.filter(key=CHILD).update(spawn=None)
-    lifecycle.gateway().spawns.forget(Session.objects.get(key=CHILD) and _name())
+    gateway().spawns.forget(NAME)
 
     assert not may(client, "write", CHILD)
     call(client, "read", {"path": "."}, session=CHILD)
-    assert (spawn_of(_name()) or {})["inheritedToolDeny"]
-
-
-def _name() -> Any:
-    from apps.firewall.runtime.sessions import SessionName
-
-    return SessionName("production", "bot", CHILD)
+    assert (spawn_of(NAME) or {})["inheritedToolDeny"]
