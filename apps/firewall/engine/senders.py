@@ -3,7 +3,7 @@
 Source: conformance README, "Rules of `by_sender`".
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass
 from typing import Final, Generic, NamedTuple, TypeVar
@@ -12,6 +12,9 @@ from apps.firewall.engine.dialect import Dialect
 from apps.firewall.engine.names import fold, trim
 
 P = TypeVar("P")
+T = TypeVar("T")
+_INDEXES: Final = 2**32 - 1
+_INDEX_DIGITS: Final = 10
 Found = tuple[str, P]
 """The key of the rule that matched, as written, and its policy."""
 
@@ -62,6 +65,23 @@ class Try(NamedTuple, Generic[P]):
     found: Found[P] | None
 
 
+def in_read_order(items: Iterable[T], key_of: Callable[[T], str]) -> list[T]:
+    """Order members of an object as OpenClaw reads them: keys that are whole numbers first, the others as written.
+
+    Source: ECMAScript, OrdinaryOwnPropertyKeys.
+    """
+    numbers: list[T] = []
+    others: list[T] = []
+    for item in items:
+        (numbers if _is_index(key_of(item)) else others).append(item)
+    return [*sorted(numbers, key=lambda item: int(key_of(item))), *others] if numbers else others
+
+
+def _is_index(key: str) -> bool:
+    is_number = key.isascii() and key.isdecimal() and len(key) <= _INDEX_DIGITS
+    return is_number and str(int(key)) == key and int(key) < _INDEXES
+
+
 class SenderIndex(Generic[P]):
     """The rules of one block as dictionaries: finding one costs the same with three rules as with 100,000."""
 
@@ -76,7 +96,7 @@ class SenderIndex(Generic[P]):
         self._by_channel: dict[tuple[str, str], Found[P]] = {}
         self.everyone: Found[P] | None = None
         tables = {"id": self._by_id, "e164": self._by_e164, "username": self._by_username, "name": self._by_name}
-        for key, policy in rules:
+        for key, policy in in_read_order(rules, lambda rule: rule[0]):
             if policy is None:
                 continue
             folded = fold(key)

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from apps.firewall.engine.dialect import Dialect
 from apps.firewall.engine.groups import DIRECT
 from apps.firewall.engine.names import fold, trim
-from apps.firewall.engine.senders import normalize_channel
+from apps.firewall.engine.senders import in_read_order, normalize_channel
 from apps.firewall.engine.session_key import normalize_agent_id
 from apps.policies.lint.draft import Draft
 from apps.policies.lint.findings import LintSeverity
@@ -61,7 +61,7 @@ def _senders(draft: Draft) -> Iterator[Remark]:
 def sender_remarks(dialect: Dialect, rules: Iterable[Any], *, is_in_group: bool) -> Iterator[Remark]:
     """Find the rules of one scope, in the order of the document, whose keys nobody has or another one has already."""
     seen: dict[str, Any] = {}
-    for rule in rules:
+    for rule in in_read_order(rules, lambda each: str(each.key)):
         identity = sender_identity(dialect, rule.key)
         if not is_in_group and "sender" not in dialect.layers:
             yield rule, "never_reached", "warning", _("this release has no rules by sender outside groups")

@@ -77,6 +77,22 @@ def test_a_policy_that_says_nothing_is_still_a_rule() -> None:
     assert compile_senders(NEW, [("42", empty), ("*", {"deny": ["exec"]})]).find(Sender(id="42")) == ("42", empty)
 
 
+def test_keys_that_are_whole_numbers_are_read_first_as_openclaw_reads_them() -> None:
+    index = compile_senders(NEW, [("id:42", 1), ("b", 2), ("007", 3), ("id:7", 4), ("42", 5), ("7", 6)])
+
+    assert index.find(Sender(id="42")) == ("42", 5)
+    assert index.find(Sender(id="7")) == ("7", 6)
+    assert index.find(Sender(id="007")) == ("007", 3)
+
+
+def test_numbers_too_large_for_a_place_are_read_in_their_turn() -> None:
+    first, other = str(2**32 - 2), str(2**32 - 1)
+    index = compile_senders(NEW, [(f"id:{first}", 1), (first, 2), (f"id:{other}", 3), (other, 4)])
+
+    assert index.find(Sender(id=first)) == (first, 2)
+    assert index.find(Sender(id=other)) == (f"id:{other}", 3)
+
+
 def test_a_channel_may_be_named_by_an_alias() -> None:
     index = compile_senders(NEW, [("channel:gchat:7", 1)])
     assert index.find(Sender(id="7", channel="GoogleChat")) == ("channel:gchat:7", 1)
