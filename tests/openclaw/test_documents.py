@@ -3,18 +3,24 @@
 import json
 import os
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from apps.policies.selectors import document_export, document_for_release
+from apps.policies.selectors import document_export, document_for_release, live_snapshot
 from apps.policies.services import document_import, publish
 from tests.openclaw.conftest import can_be_alone
 from tests.openclaw.documents import DOCUMENTS
 from tests.openclaw.installing import NODE, openclaw
+from tests.openclaw.verdicts import AGENTS_MOST, RealVerdicts, differences, situations
 
 VALIDATE_S = 120
+OF_PLUGINS = {
+    # The package has no reader of Slack's own shape: a plugin that is not in it has. The rules hold here all the same.
+    "guilds, teams and rooms": ["main, a thread of a channel: only here [], only there ['write']"],
+}
 
 
 def validated(document: dict[str, Any], folder: Path) -> subprocess.CompletedProcess[str]:
@@ -48,6 +54,29 @@ def test_the_package_takes_what_is_exported_of_a_real_file(name: str, environmen
     done = validated(released, tmp_path)
 
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealVerdicts]:
+    made = RealVerdicts(tmp_path_factory.mktemp("package"))
+    yield made
+    made.close()
+
+
+@pytest.mark.slow
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_the_package_and_the_engine_leave_the_same_tools(name: str, environment: Any, real: RealVerdicts) -> None:
+    document_import(environment, json.dumps(DOCUMENTS[name]), by=None)
+    publish(environment, message="as imported", by=None, expected_live=None)
+    snapshot = live_snapshot(environment)
+    assert snapshot is not None
+    released, _ = document_for_release(environment, document_export(environment, secrets="open"))
+
+    agents = list(snapshot.engine.agents or ["main"])[:AGENTS_MOST]
+    asked = [each for agent in agents for each in situations(agent)]
+
+    assert differences(released, snapshot, asked, real) == OF_PLUGINS.get(name, [])
 
 
 @pytest.mark.slow

@@ -1,0 +1,32 @@
+"""Random policies: the real package and the engine leave each kind of session the same tools."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from apps.firewall.engine.openclaw_json import parse_document
+from apps.firewall.engine.snapshot import build_snapshot
+from tests.openclaw.random_documents import TOOLS, RandomDocument
+from tests.openclaw.verdicts import RealVerdicts, differences, situations
+
+SEEDS = range(120)
+AT_ONCE = 20
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealVerdicts]:
+    made = RealVerdicts(tmp_path_factory.mktemp("package"))
+    yield made
+    made.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", SEEDS[::AT_ONCE])
+def test_the_package_and_the_engine_leave_the_same_tools_whatever_is_written(first: int, real: RealVerdicts) -> None:
+    found = []
+    for seed in range(first, first + AT_ONCE):
+        document = RandomDocument(seed).document()
+        snapshot = build_snapshot(parse_document(document, dialect="2026.9", tools=TOOLS))
+        asked = [each for agent in document["agents"]["entries"] for each in situations(agent)]
+        found += [f"{seed}: {each}" for each in differences(document, snapshot, asked, real)]
+    assert not found
