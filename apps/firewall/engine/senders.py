@@ -70,11 +70,12 @@ def in_read_order(items: Iterable[T], key_of: Callable[[T], str]) -> list[T]:
 
     Source: ECMAScript, OrdinaryOwnPropertyKeys.
     """
-    numbers: list[T] = []
-    others: list[T] = []
-    for item in items:
-        (numbers if _is_index(key_of(item)) else others).append(item)
-    return [*sorted(numbers, key=lambda item: int(key_of(item))), *others] if numbers else others
+    found = list(items)
+    numbers = [item for item in found if key_of(item).isdecimal() and _is_index(key_of(item))]
+    if not numbers:
+        return found
+    others = (item for item in found if not _is_index(key_of(item)))
+    return [*sorted(numbers, key=lambda item: int(key_of(item))), *others]
 
 
 def _is_index(key: str) -> bool:
