@@ -1,5 +1,6 @@
 // Asks the real package which tools it leaves to a session, by its own functions: read from its modules when this runs.
 // Reads {config, tools, contexts} as JSON from standard input, one question a line; writes what is left, a line each.
+// To {server, listed} it answers how the tools that a server lists are named.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -37,6 +38,8 @@ const real = await load([
   "resolveSandboxToolPolicyForAgent",
   "resolveTelegramDirectToolPolicy",
   "GATEWAY_OWNER_ONLY_CORE_TOOLS",
+  "assignSafeServerNames",
+  "buildSafeToolName",
 ]);
 
 function profileOf(config, asked, entry) {
@@ -109,8 +112,22 @@ function answer(config, tools, asked) {
   }
 }
 
+function named(server, listed) {
+  const serverName = real.assignSafeServerNames([server]).get(server);
+  const reservedNames = new Set();
+  return listed.map((toolName) => {
+    const name = real.buildSafeToolName({ serverName, toolName, reservedNames }).toLowerCase();
+    reservedNames.add(name);
+    return name;
+  });
+}
+
 for await (const line of createInterface({ input: process.stdin })) {
-  const { config, tools, contexts } = JSON.parse(line);
+  const { config, tools, contexts, server, listed } = JSON.parse(line);
+  if (listed) {
+    process.stdout.write(`${JSON.stringify(named(server, listed))}\n`);
+    continue;
+  }
   const made = tools.map(({ name, pluginId }) => {
     const tool = { name, description: name, parameters: { type: "object", properties: {} } };
     if (pluginId) real.setPluginToolMeta(tool, { pluginId, optional: false });

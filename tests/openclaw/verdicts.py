@@ -138,7 +138,13 @@ class RealVerdicts:
         """Ask for the tools that are left in each situation, out of those that the snapshot has."""
         entries = [snapshot.tool(name) for name in snapshot.tool_names]
         tools = [{"name": each.name, "pluginId": each.plugin} for each in entries if each is not None]
-        question = {"config": document, "tools": tools, "contexts": [each.to_package() for each in asked]}
+        return self._asked({"config": document, "tools": tools, "contexts": [each.to_package() for each in asked]})
+
+    def names(self, server: str, listed: list[str]) -> list[Any]:
+        """Ask how the tools are named that a server of MCP lists."""
+        return self._asked({"server": server, "listed": listed})
+
+    def _asked(self, question: dict[str, Any]) -> list[Any]:
         assert self.process.stdin is not None and self.process.stdout is not None
         self.process.stdin.write(json.dumps(question) + "\n")
         self.process.stdin.flush()

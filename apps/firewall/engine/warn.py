@@ -17,6 +17,8 @@ from apps.firewall.engine.resolution import Resolution
 
 MCP_PLUGIN: Final = "bundle-mcp"
 _UNSAFE: Final = re.compile(r"[^a-z0-9_-]")
+_NAMELESS: Final = "mcp"
+_SERVER_LETTERS: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,8 @@ class Declared:
 
 def server_prefix(server: str) -> str:
     """Return what the names of a server's tools begin with, before the two underscores."""
-    return _UNSAFE.sub("-", fold(server))
+    plain = _UNSAFE.sub("-", fold(server)) or _NAMELESS
+    return (plain if plain[0].isalpha() else f"{_NAMELESS}-{plain}")[:_SERVER_LETTERS]
 
 
 def find_warnings(engine: Engine, resolution: Resolution, declared: Declared) -> tuple[ListWarning, ...]:

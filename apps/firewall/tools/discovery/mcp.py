@@ -29,6 +29,7 @@ DESCRIPTION_LETTERS: Final = 20_000
 DEPTH_LIMIT: Final = 64
 SECTION: Final = "mcp"
 NOWHERE: Final = "mcp"
+TOOL: Final = "tool"
 
 _UNSAFE: Final = re.compile(r"[^a-z0-9_-]")
 _HINTS: Final[Mapping[str, str]] = {
@@ -64,8 +65,11 @@ async def look_mcp(connection: Connection) -> Look:
 
 
 def server_prefix(server: str) -> str:
-    """Give what the names of a server's tools begin with, before the two underscores."""
-    return _safe(server)[:SERVER_LETTERS] or NOWHERE
+    """Give what the names of a server's tools begin with, before the two underscores.
+
+    Source: the shipped release 2026.9.6, `sanitizeServerName`: rules name tools by it.
+    """
+    return _safe(server, NOWHERE)[:SERVER_LETTERS]
 
 
 def policy_names(connection: Connection, listed: Iterable[Any]) -> Iterator[str]:
@@ -76,15 +80,15 @@ def policy_names(connection: Connection, listed: Iterable[Any]) -> Iterator[str]
         if not isinstance(own, str) or not own.strip():
             yield ""
             continue
-        base = f"{server_prefix(connection.source)}__{_safe(own)}"[:NAME_LETTERS]
+        base = f"{server_prefix(connection.source)}__{_safe(own, TOOL)}"[:NAME_LETTERS]
         name = next(each for each in _numbered(base) if each not in taken)
         taken.add(name)
         yield name
 
 
-def _safe(text: str) -> str:
-    plain = _UNSAFE.sub("-", text.strip().lower())
-    return plain if not plain or plain[0].isalpha() else f"t-{plain}"
+def _safe(text: str, kind: str) -> str:
+    plain = _UNSAFE.sub("-", text.strip().lower()) or kind
+    return plain if plain[0].isalpha() else f"{kind}-{plain}"
 
 
 def _numbered(base: str) -> Iterator[str]:

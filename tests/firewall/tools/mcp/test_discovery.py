@@ -159,8 +159,9 @@ def named(source: str, *names: str) -> list[str]:
 
 def test_names_are_made_as_openclaw_makes_them() -> None:
     assert named("vigil-harbor", "memory_search") == ["vigil-harbor__memory_search"]
-    assert named("docs", "Read.Docs", "tools/list", "2fa") == ["docs__read-docs", "docs__tools-list", "docs__t-2fa"]
-    assert named("12306", "buy") == ["t-12306__buy"]
+    assert named("docs", "Read.Docs", "tools/list", "2fa") == ["docs__read-docs", "docs__tools-list", "docs__tool-2fa"]
+    assert named("12306", "buy") == ["mcp-12306__buy"]
+    assert named("_x", "_y") == ["mcp-_x__tool-_y"]
     assert named("a" * 50, "buy") == [f"{'a' * 30}__buy"]
 
 
