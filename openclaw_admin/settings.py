@@ -297,6 +297,7 @@ CELERY_BEAT_SCHEDULE = {
         "policies.shadows_count": 5.0,
         "registry.looks_due": 10.0,
         "registry.runs_close_orphaned": 60.0,
+        "registry.failures_forget": 3600.0,
         "gateway.calls_settle": 2.0,
         "gateway.calls_forget": 86400.0,
         "gateway.slots_forget": 86400.0,

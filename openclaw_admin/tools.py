@@ -9,6 +9,7 @@ from apps.firewall.tools.authoring.base import BaseTool
 from apps.firewall.tools.authoring.context import ToolContext
 from apps.firewall.tools.authoring.decorator import tool, tool_factory
 from apps.firewall.tools.authoring.errors import ToolError
+from apps.firewall.tools.authoring.formats import format_check
 from apps.firewall.tools.readers import (
     ToolAuthorizationError,
     ToolInputError,
@@ -39,6 +40,7 @@ __all__ = [
     "ToolRegistry",
     "file_result",
     "file_result_from_file",
+    "format_check",
     "image_result",
     "image_result_from_file",
     "json_result",

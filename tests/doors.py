@@ -332,6 +332,7 @@ API: dict[str, dict[str, Need]] = {
     "api-tool-state": {"POST": P.POLICY_WRITE},
     "api-tool-use": {"GET": P.AUDIT_READ},
     "api-tool-previews": {"GET": P.POLICY_READ},
+    "api-tool-failures": {"GET": P.AUDIT_READ},
     "api-tool-history": {"GET": P.POLICY_READ},
     "api-tool-groups": {"GET": P.POLICY_READ},
     "api-sources": {"GET": P.POLICY_READ, "POST": P.POLICY_WRITE},

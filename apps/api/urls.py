@@ -54,6 +54,7 @@ urlpatterns = [
     path("registry/tools/<tool_id:tool_id>/state", tools.ToolState.as_view(), name="api-tool-state"),
     path("registry/tools/<tool_id:tool_id>/use", tools.ToolUse.as_view(), name="api-tool-use"),
     path("registry/tools/<tool_id:tool_id>/previews", tools.ToolPreviews.as_view(), name="api-tool-previews"),
+    path("registry/tools/<tool_id:tool_id>/failures", tools.ToolFailures.as_view(), name="api-tool-failures"),
     path("registry/tools/<tool_id:tool_id>/history", tools.ToolHistory.as_view(), name="api-tool-history"),
     path("registry/plugins", plugins.Plugins.as_view(), name="api-plugins"),
     path("registry/plugins/<str:key>", plugins.PluginDetail.as_view(), name="api-plugin"),

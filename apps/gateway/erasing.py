@@ -16,6 +16,7 @@ from apps.gateway.models import (
     CommandInput,
     UntoldCall,
 )
+from apps.registry.models import ToolFailure
 
 BATCH: Final = 500
 EMPTY: Final = {"command": "", "workdir": "", "output": "", "error_message": ""}
@@ -35,7 +36,8 @@ def _later(subject: Subject) -> QuerySet[AsyncCall]:
 
 
 def _count(subject: Subject) -> int:
-    return _filled(subject).count() + _later(subject).filter(sealed_action__isnull=False).count()
+    failures = ToolFailure.objects.filter(call_id__in=subject.calls()).count()
+    return _filled(subject).count() + _later(subject).filter(sealed_action__isnull=False).count() + failures
 
 
 def _open(subject: Subject) -> int:
@@ -51,13 +53,22 @@ def _erase(subject: Subject, _at: datetime) -> int:
     gone += CallbackAttempt.objects.filter(~Q(message=""), call__in=_later(subject)).update(message="")
     of_calls = Q(call_id__in=subject.calls())
     gone += CallSlot.objects.filter(of_calls, ~Q(body_digest="")).update(body_digest="")
-    return gone + sum(model.objects.filter(of_calls).delete()[0] for model in (CallProgress, UntoldCall))
+    return gone + sum(model.objects.filter(of_calls).delete()[0] for model in (CallProgress, ToolFailure, UntoldCall))
 
 
 ERASER: Final = Eraser(
     name="gateway",
     label=_("Commands in the background and calls in the queue"),
-    models=(AsyncCall, BackgroundCommand, CallbackAttempt, CallProgress, CallSlot, CommandInput, UntoldCall),
+    models=(
+        AsyncCall,
+        BackgroundCommand,
+        CallbackAttempt,
+        CallProgress,
+        CallSlot,
+        CommandInput,
+        ToolFailure,
+        UntoldCall,
+    ),
     count=_count,
     erase=_erase,
     open=_open,

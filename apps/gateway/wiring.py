@@ -43,6 +43,7 @@ from apps.gateway.progress import LiveProgress
 from apps.gateway.queue.port import QueueOfCalls
 from apps.gateway.roles import RolesOnRecord
 from apps.gateway.spawns import LiveSpawns
+from apps.gateway.tool_failures import FailuresOfTools
 from apps.gateway.tool_states import LiveToolStates, Standings
 from apps.keys.installation import mask_key
 from apps.limits.selectors import limits_in_force
@@ -157,7 +158,7 @@ def runners(
             database_places=database_places,
             browsers=browser_slots(),
         ),
-        PythonRunner(python_tools(), connections),
+        PythonRunner(python_tools(), connections, FailuresOfTools()),
         HttpRunner(connections),
         McpRunner(connections, sessions),
         *(() if runs is None else (SearchRunner(runs), ClientRunner(runs))),

@@ -24,6 +24,7 @@ from apps.registry.models import (
     Plugin,
     Tool,
     ToolCode,
+    ToolFailure,
     ToolGroup,
     ToolState,
 )
@@ -161,6 +162,11 @@ def hooks_failures(environment: Environment, *, plugin: Plugin | None = None, li
     rows = HookFailure.objects.select_related("hook", "hook__plugin").filter(hook__environment=environment)
     found = rows if plugin is None else rows.filter(hook__plugin=plugin)
     return found.order_by("-at", "-id")[:limit]
+
+
+def tool_failures(tool: Tool, *, limit: int = 20) -> QuerySet[ToolFailure]:
+    """The newest failures of a tool."""
+    return ToolFailure.objects.filter(tool=tool).order_by("-at", "-id")[:limit]
 
 
 def groups_of(environment: Environment) -> QuerySet[ToolGroup]:

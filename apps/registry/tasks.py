@@ -10,7 +10,7 @@ from django.utils import timezone
 from apps.registry.errors import SourceBusyError
 from apps.registry.lookers import look_apart
 from apps.registry.models import DiscoveryRun, DiscoverySource, RunState
-from apps.registry.services import run_finish, run_start, runs_close_orphaned, sources_due
+from apps.registry.services import run_finish, run_start, runs_close_orphaned, sources_due, tool_failures_forget
 from apps.registry.services.changing import By
 
 
@@ -56,6 +56,12 @@ def looks_due_task() -> int:
     for source_id in due:
         look_task.delay(str(source_id))
     return len(due)
+
+
+@shared_task(name="registry.failures_forget")
+def failures_forget_task() -> int:
+    """Delete what tools raised once its time is over. Every hour."""
+    return tool_failures_forget(timezone.now())
 
 
 @shared_task(name="registry.runs_close_orphaned")

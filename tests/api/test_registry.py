@@ -9,6 +9,7 @@ from apps.firewall.identifiers import new_id, show_id
 from apps.registry import services
 from apps.registry.models import DiscoverySource, Environment, Tool
 from tests.registry.conftest import found, look, source  # noqa: F401 - fixtures
+from tests.registry.test_tool_failures import draft as failure_draft
 
 pytestmark = pytest.mark.django_db
 SCHEMA = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
@@ -83,6 +84,96 @@ def test_what_cannot_be_registered_is_named(everything: Any, order: dict[str, An
     answer = everything.post("registry/tools", order)
     assert (answer.status_code, answer.json()["code"]) == (422, "tool_invalid")
     assert answer.json()["details"][0]["path"] == path
+
+
+HTTP_SOURCE = {"url": "https://tools.example/registry", "allow_domains": ["tools.example"]}
+
+
+@pytest.mark.parametrize(
+    ("order", "path", "code"),
+    [
+        ({"definition": {"name": "x", "permisions": ["a:b"]}}, "definition.permisions", "unknown_field"),
+        ({"definition": {"name": "x", "retry": {"max": 2}}}, "definition.retry.max", "unknown_field"),
+        ({"definition": {"name": "x", "formats": {"a": "b"}}}, "definition.formats", "unknown_field"),
+        (
+            {"definition": {"name": "x", "parameters": {"type": "object", "required": ["city"]}}},
+            "definition.parameters.required[0]",
+            "required_unknown",
+        ),
+        ({"definition": {"name": "x"}, "executor": {}}, "executor.kind", "bad_executor"),
+        ({"definition": {"name": "x"}, "executor": {"kind": "magic"}}, "executor.kind", "bad_executor"),
+        ({"definition": {"name": "x"}, "executor": {"kind": "http"}}, "executor.source", "required_field_missing"),
+        (
+            {"definition": {"name": "x"}, "executor": {"kind": "http", "source": "web", "url": ""}},
+            "executor.url",
+            "required_field_missing",
+        ),
+        (
+            {"definition": {"name": "x"}, "executor": {"kind": "http", "source": "web", "url": "tools/x"}},
+            "executor.url",
+            "url_refused",
+        ),
+        (
+            {
+                "definition": {"name": "x"},
+                "executor": {"kind": "http", "source": "web", "url": "https://evil.example/"},
+            },
+            "executor.url",
+            "url_refused",
+        ),
+        (
+            {"definition": {"name": "x"}, "executor": {"kind": "http", "source": "web", "url": "ftp://tools.example/"}},
+            "executor.url",
+            "url_refused",
+        ),
+        (
+            {
+                "definition": {"name": "x"},
+                "executor": {"kind": "http", "source": "web", "url": "https://tools.example/x", "method": "PUT"},
+            },
+            "executor.method",
+            "unknown_field",
+        ),
+    ],
+)
+def test_what_would_fail_later_is_refused_at_the_door_with_its_place(
+    environment: Environment, everything: Any, order: dict[str, Any], path: str, code: str
+) -> None:
+    services.source_create(environment, key="web", kind="remote", settings=HTTP_SOURCE)
+    answer = everything.post("registry/tools", order)
+    assert (answer.status_code, answer.json()["code"]) == (422, "tool_invalid")
+    assert (answer.json()["details"][0]["path"], answer.json()["details"][0]["code"]) == (path, code)
+    assert not Tool.objects.filter(name="x").exists()
+
+
+def test_an_http_tool_with_a_whole_address_is_registered(environment: Environment, everything: Any) -> None:
+    services.source_create(environment, key="web", kind="remote", settings=HTTP_SOURCE)
+    executor = {"kind": "http", "source": "web", "url": "https://tools.example/x"}
+    answer = everything.post("registry/tools", {"definition": {"name": "get_x"}, "executor": executor})
+    assert (answer.status_code, answer.json()["executor"]) == (201, executor)
+
+
+def test_a_tool_with_errors_is_not_activated(everything: Any) -> None:
+    row = everything.post("registry/tools", {"definition": {"name": "lamp_list"}}).json()
+    answer = everything.post(f"registry/tools/{row['id']}/state", {"state": "active"})
+    assert (answer.status_code, answer.json()["code"]) == (422, "tool_invalid")
+    assert answer.json()["details"][0]["path"] == "description"
+    assert "cannot be offered before its errors are mended" in answer.json()["message"]
+
+
+def test_an_author_reads_what_a_tool_raised_with_the_right_to_read_calls(
+    environment: Environment, everything: Any, program: Callable[..., Any]
+) -> None:
+    failure = services.tool_failure_record(failure_draft())
+    assert failure is not None
+    path = f"{path_of(environment, 'exec')}/failures"
+
+    (shown,) = everything.get(path).json()
+
+    assert (shown["call_id"], shown["code"]) == (show_id("call", failure.call_id), "tool_raised")
+    assert (shown["exception"], shown["message"]) == ("OSError", "no lamp")
+    assert shown["traceback"].splitlines()[1].endswith("line 7, in set")
+    assert program("policy_read", "policy_write").get(path).status_code == 403
 
 
 def test_a_tool_is_changed_by_who_saw_its_last_version(environment: Environment, everything: Any) -> None:

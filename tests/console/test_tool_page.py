@@ -8,8 +8,10 @@ from django.test import Client
 
 from apps.firewall.tools.definition import Definition, SandboxNeeds
 from apps.policies.services import publish
+from apps.registry import services
 from apps.registry.models import Tool
 from apps.registry.services import plugin_save, tool_set_state, tools_import
+from tests.registry.test_tool_failures import draft as failure_draft
 
 ClientOf = Callable[..., Client]
 
@@ -217,3 +219,26 @@ def test_a_tool_that_tool_search_never_hides_says_so(
     text = page(client_of, viewer, "glance_take").content.decode()
 
     assert ("always in sight" in text) is is_told
+
+
+def test_its_author_sees_what_it_raised_and_who_may_not_read_calls_does_not(
+    client_of: ClientOf, tool: Tool, admin: Any, environment: Any
+) -> None:
+    services.tool_failure_record(failure_draft(message="<b>no lamp</b>"))
+
+    page = client_of(admin).get("/tools/exec/").content.decode()
+
+    assert "What it raised" in page
+    assert "&lt;b&gt;no lamp&lt;/b&gt;" in page
+    assert "lamp_tool.py&quot;, line 7, in set\n" in page
+
+
+def test_a_tool_with_errors_is_not_offered_from_its_page(client_of: ClientOf, environment: Any, admin: Any) -> None:
+    row = services.tool_register(environment, Definition(name="lamp_list"))
+
+    answer = client_of(admin).post("/tool/state/lamp_list/", {"to": "active", "version": str(row.version)})
+
+    assert answer.status_code == 422
+    assert "without a description a model does not know when to use the tool" in answer.content.decode()
+    row.refresh_from_db()
+    assert row.state == "registered"

@@ -12,6 +12,8 @@ import pytest
 from apps.audit.models import Entry
 from apps.registry import services
 from apps.registry.models import DiscoveryRun, DiscoverySource, Tool
+from apps.registry.selectors import tool_failures
+from tests.firewall.tools.test_own_formats import CHECKS, TOOL
 from tests.gateway.conftest import call
 from tests.gateway.server import Server
 from tests.gateway.test_decisions import eventually
@@ -128,7 +130,8 @@ def test_a_result_that_no_database_holds_is_answered_and_recorded(
     folder = tmp_path / "tools"
     folder.mkdir()
     text = (
-        "from openclaw_admin.tools import tool\n@tool\ndef odd(): return {'text': 'a\\ud800b\\x00', 'n': 10 ** 400}\n"
+        "from openclaw_admin.tools import tool\n@tool\ndef odd():\n"
+        "    'Return an odd text.'\n    return {'text': 'a\\ud800b\\x00', 'n': 10 ** 400}\n"
     )
     (folder / "odd_tool.py").write_text(text)
     assert looked(environment, "folder", "folder", {"scan_directories": [str(folder)]}).added == 1
@@ -139,3 +142,57 @@ def test_a_result_that_no_database_holds_is_answered_and_recorded(
 
     assert answer.json()["status"] == "completed", answer.text
     assert Entry.objects.filter(kind="call_outcome", tool="odd").get().status == "completed"
+
+
+RAISES = """
+from openclaw_admin.tools import tool
+
+@tool(sensitive=["pin"])
+def open_door(pin: str):
+    "Open the door."
+    print("asking the door")
+    raise OSError(f"the door does not take {pin}")
+"""
+
+
+def test_an_author_reads_what_a_tool_raised_and_an_agent_only_that_it_broke(
+    environment: Any, bot: httpx.Client, tmp_path: Path
+) -> None:
+    folder = tmp_path / "tools"
+    folder.mkdir()
+    (folder / "door_tool.py").write_text(RAISES)
+    assert looked(environment, "folder", "folder", {"scan_directories": [str(folder)]}).added == 1
+    published(environment, BOT)
+    assert eventually(lambda: offered(bot, "open_door"))
+
+    answer = call(bot, "open_door", {"pin": "4711"})
+
+    assert answer.json()["error"]["message"] == "the tool broke: OSError"
+    assert "door_tool.py" not in answer.text
+    assert "4711" not in answer.text
+    (failure,) = tool_failures(Tool.objects.get(environment=environment, name="open_door"))
+    assert (failure.code, failure.exception) == ("tool_raised", "OSError")
+    assert failure.message == "the door does not take ***"
+    assert f'File "{folder}/door_tool.py", line 8, in open_door' in failure.traceback
+    assert "4711" not in failure.traceback
+    outcome = Entry.objects.get(kind="call_outcome", tool="open_door")
+    assert outcome.call_id == failure.call_id
+    assert "Traceback" not in str(Entry.objects.filter(pk=outcome.pk).values())
+
+
+def test_a_format_of_its_author_holds_at_the_door_of_agents(
+    environment: Any, bot: httpx.Client, tmp_path: Path
+) -> None:
+    folder = tmp_path / "tools"
+    folder.mkdir()
+    (folder / "car_tool.py").write_text(CHECKS + TOOL)
+    assert looked(environment, "folder", "folder", {"scan_directories": [str(folder)]}).added == 1
+    published(environment, BOT)
+    assert eventually(lambda: offered(bot, "find_car"))
+
+    right, wrong = call(bot, "find_car", {"plate": "BE-1"}), call(bot, "find_car", {"plate": "no"})
+
+    assert right.json()["result"] == {"plate": "BE-1"}
+    assert wrong.json()["details"][0]["message"].startswith("`plate` must be a plate of Switzerland")
+    assert [each.status for each in Entry.objects.filter(kind="call_outcome", tool="find_car")] == ["completed"]
+    assert Entry.objects.filter(kind="denial", tool="find_car").count() == 1

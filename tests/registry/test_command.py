@@ -49,6 +49,60 @@ def test_it_registers_the_tools_of_a_file(environment: Environment, tmp_path: Pa
     assert state_of(environment, "lamp_list") == "active"
 
 
+def test_run_again_it_changes_what_the_file_says(environment: Environment, tmp_path: Path) -> None:
+    file = tmp_path / "lamp.yaml"
+    file.write_text("{name: lamp_set, description: Sets a lamp.}")
+    assert tools("register", str(file), "--activate") == "lamp_set: active\n"
+    assert tools("register", str(file), "--activate") == "lamp_set: active, unchanged\n"
+
+    file.write_text("{name: lamp_set, description: Sets a lamp in a room., timeout: 2}")
+    assert tools("register", str(file)) == "lamp_set: active, changed\n"
+
+    row = Tool.objects.get(environment=environment, name="lamp_set")
+    assert (row.description, row.traits) == ("Sets a lamp in a room.", {"timeout_ms": 2000})
+    file.write_text("{name: lamp_set}")
+    with pytest.raises(CommandError, match="cannot be offered before its errors are mended"):
+        tools("register", str(file))
+    services.tool_set_state(row, state="unregistered")
+    file.write_text("{name: lamp_set, description: Sets a lamp again.}")
+    assert tools("register", str(file)) == "lamp_set: registered, changed\n"
+
+
+def test_what_comes_from_elsewhere_is_not_registered_over(
+    environment: Environment,
+    look: Any,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    look(found("files__list"))
+    for name in ("files__list", "exec"):
+        file = tmp_path / "other.yaml"
+        file.write_text(json.dumps({"name": name, "description": "Mine now."}))
+        with pytest.raises(CommandError, match="was not registered by hand"):
+            tools("register", str(file))
+
+
+def test_every_mistake_of_a_file_is_told_with_its_place(environment: Environment, tmp_path: Path) -> None:
+    file = tmp_path / "lamps.yaml"
+    file.write_text(
+        """
+        tols: 1
+        tools:
+          - {name: lamp_list, permisions: [a:b]}
+          - {name: lamp_set, executor: {kind: http, url: set, source: nowhere}}
+          - {name: lamp_off, parameters: {type: object, required: [level]}}
+        """
+    )
+    out = io.StringIO()
+    with pytest.raises(CommandError, match="nothing is registered"):
+        call_command("tools", "register", str(file), stdout=out, stderr=out)
+    assert [line.partition(":")[0] for line in out.getvalue().splitlines()] == [
+        "tols",
+        "tools[0].permisions",
+        "tools[1].executor",
+        "tools[2].parameters.required[0]",
+    ]
+
+
 def test_of_a_file_with_a_mistake_nothing_is_registered(environment: Environment, tmp_path: Path) -> None:
     file = tmp_path / "lamps.json"
     file.write_text(json.dumps([{"name": "lamp_list"}, {"name": "has space"}]))

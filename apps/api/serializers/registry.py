@@ -6,6 +6,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.api.serializers.shared import LimitField
+from apps.firewall.identifiers import show_id
 from apps.registry.definitions import tool_definition
 from apps.registry.differences import KINDS
 from apps.registry.models import (
@@ -18,6 +19,7 @@ from apps.registry.models import (
     Plugin,
     SourceKind,
     Tool,
+    ToolFailure,
     ToolGroup,
     ToolSource,
     ToolState,
@@ -181,6 +183,20 @@ class PreviewSerializer(serializers.Serializer[Any]):
     sent = ObjectField()
     changes = SchemaChangeSerializer(many=True)
     remarks = RemarkSerializer(many=True)
+
+
+class ToolFailureSerializer(serializers.ModelSerializer[ToolFailure]):
+    """What a tool raised, for its author, with secrets masked; callers get a sentence with the class alone."""
+
+    call_id = serializers.SerializerMethodField()
+
+    class Meta:
+        model = ToolFailure
+        fields: ClassVar = ["at", "call_id", "code", "exception", "message", "traceback"]
+        read_only_fields = fields
+
+    def get_call_id(self, failure: ToolFailure) -> str:
+        return show_id("call", failure.call_id)
 
 
 class HistoryEntrySerializer(serializers.Serializer[Any]):

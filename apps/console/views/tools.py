@@ -26,8 +26,10 @@ from apps.policies.references import references_to
 from apps.policies.selectors import live_publication, live_snapshot
 from apps.registry.errors import RegistryError
 from apps.registry.findings import tool_findings
-from apps.registry.selectors import drift_pending, tool_find
+from apps.registry.selectors import drift_pending, tool_failures, tool_find
 from apps.registry.services import tool_set_state
+
+SHOWN_FAILURES = 5
 
 
 @require_safe
@@ -106,6 +108,7 @@ def tool_context(request: ConsoleRequest, record: "page.ToolRecord") -> dict[str
         "is_withdrawn": entry is not None and record.state not in page.OFFERED,
         "reached": reached,
         "use": page.use_of(environment, record) if may_read_calls else None,
+        "failures": tool_failures(record, limit=SHOWN_FAILURES) if may_read_calls else (),
         "reach_summary": page.reach_summary(reached),
         "changes": history_of_tool(record),
         **drift,

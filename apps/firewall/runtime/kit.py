@@ -2,9 +2,10 @@
 held by the sandbox, its result settled and masked. No server and no database is needed."""
 
 import asyncio
+import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from apps.firewall.runtime.executors.dispatch import Executors
 from apps.firewall.runtime.executors.python import PythonRunner
 from apps.firewall.runtime.executors.workspaces import Workspaces
 from apps.firewall.runtime.invoke import invoke
+from apps.firewall.runtime.ports import ToolFailure
 from apps.firewall.runtime.testing import FakeWorld
 from apps.firewall.tools.connections import Connection, Secrets
 from apps.firewall.tools.definition_json import definition_json
@@ -25,6 +27,7 @@ from apps.firewall.tools.discovery.folder import PATTERNS, look_folder
 from apps.firewall.tools.discovery.found import Found, Look
 from apps.firewall.tools.executors import PythonExecutor, executor_json
 from apps.firewall.tools.python_tools import PythonTools
+from apps.firewall.tools.running import Cause
 
 AGENT: Final = "author"
 ENVIRONMENT: Final = "kit"
@@ -36,6 +39,30 @@ class ToolNotReadyError(FirewallError):
     """A folder that has no such tool, or whose tool cannot be called; the message says why."""
 
     code = "tool_not_ready"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolAnswer(CallResult):
+    """The answer to a call, and beside it what its caller does not get.
+
+    Args:
+        cause: what the tool raised, with its traceback; None when it raised nothing. It also went to stderr, where a
+            test runner shows it.
+    """
+
+    cause: Cause | None = None
+
+
+@dataclass(slots=True)
+class _Raised:
+    """Fills the port `ToolFailures` for one call."""
+
+    cause: Cause | None = None
+
+    async def raised(self, failure: ToolFailure) -> None:
+        self.cause = failure.cause
+        told = failure.cause.traceback or f"{failure.cause.exception}: {failure.cause.message}\n"
+        sys.stderr.write(f"`{failure.tool}` raised:\n{told}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +91,7 @@ class ToolKit:
         """Look through the folder, as discovery does."""
         return await look_folder(await self.connection(ENVIRONMENT, SOURCE), python=PythonTools())
 
-    async def call(self, tool: str, params: Mapping[str, Any] | None = None, **context: Any) -> CallResult:
+    async def call(self, tool: str, params: Mapping[str, Any] | None = None, **context: Any) -> ToolAnswer:
         """Call a tool, whatever becomes of the call.
 
         Args:
@@ -75,7 +102,8 @@ class ToolKit:
         found = _named(tool, await self.look())
         with tempfile.TemporaryDirectory(prefix="openclaw-kit-") as workspaces:
             world = FakeWorld(self._snapshot(found))
-            runner = PythonRunner(PythonTools(), self)
+            author = _Raised()
+            runner = PythonRunner(PythonTools(), self, author)
             ports = replace(world.ports, executor=Executors(Workspaces(Path(workspaces)), (runner,)))
             call = Call(
                 environment=ENVIRONMENT,
@@ -84,7 +112,8 @@ class ToolKit:
                 params=dict(params or {}),
                 context=CallContext(agent_id=AGENT, **context),
             )
-            return await invoke(call, ports)
+            result = await invoke(call, ports)
+        return ToolAnswer(**{each.name: getattr(result, each.name) for each in fields(result)}, cause=author.cause)
 
     def _snapshot(self, found: Found) -> Snapshot:
         definition = found.definition
@@ -96,7 +125,7 @@ class ToolKit:
         return build_snapshot(SnapshotSource(environment=ENVIRONMENT, tools=[entry], agents=agents, grants=grants))
 
 
-def run_tool(folder: str | Path, tool: str, params: Mapping[str, Any] | None = None, **options: Any) -> CallResult:
+def run_tool(folder: str | Path, tool: str, params: Mapping[str, Any] | None = None, **options: Any) -> ToolAnswer:
     """Call one tool of a folder.
 
     Args:

@@ -21,8 +21,9 @@ from apps.firewall.runtime.results import ResultRules
 from apps.firewall.runtime.sessions import SessionName, SessionPlace, SessionState, Spawns
 from apps.firewall.runtime.skills import NoSkills, Skills
 from apps.firewall.tools.background.ports import KeptCommand
+from apps.firewall.tools.own_formats import Texts
 from apps.firewall.tools.progress import Progress
-from apps.firewall.tools.running import ToolOutcome
+from apps.firewall.tools.running import Cause, ToolOutcome
 
 T = TypeVar("T")
 
@@ -74,6 +75,17 @@ class ApprovalRequest:
     sensitive: tuple[str, ...] = ()
     fallback_rule: str = ""
     unbound: tuple[Unbound, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolFailure:
+    """What a tool raised, without the secrets that it was given. Models get `code` and a safe sentence alone."""
+
+    environment: str
+    tool: str
+    call_id: str
+    code: str
+    cause: Cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,8 +256,29 @@ class Executor(Protocol):
     async def command_kept(self, call: Call, session_id: str) -> KeptCommand | None:
         """Find a background command that a call may see; None where there is none."""
 
+    async def check_formats(self, call: Call, tool: ToolEntry, texts: Texts) -> Sequence[bool]:
+        """Say of each text whether it has its format, one of a tool author's own.
+
+        Raises:
+            FormatUncheckedError: nothing here can tell.
+        """
+
     async def run(self, action: Action, tool: ToolEntry) -> ToolOutcome:
         """Run an action of a tool; cancelling it ends every process of it first."""
+
+
+class ToolFailures(Protocol):
+    """Where authors read what their tools raised."""
+
+    async def raised(self, failure: ToolFailure) -> None:
+        """Keep it for the tool's author; never raises, and never holds up a call for long."""
+
+
+class NoToolFailures:
+    """The port `ToolFailures` of whoever keeps none."""
+
+    async def raised(self, failure: ToolFailure) -> None:
+        """Forget it."""
 
 
 class ProgressBoard(Protocol):

@@ -22,6 +22,7 @@ from apps.firewall.runtime.hooks import Hook, HookReport, Rewrites
 from apps.firewall.runtime.ports import ApprovalRequest, Note, Ports, Standing, StandingGrant
 from apps.firewall.runtime.sessions import SessionName, SessionPlace, SessionState
 from apps.firewall.tools.background.ports import KeptCommand
+from apps.firewall.tools.own_formats import Texts
 from apps.firewall.tools.running import ToolOutcome
 
 T = TypeVar("T")
@@ -130,6 +131,9 @@ class FakeExecutor:
 
     def check(self, tool: ToolEntry) -> None:
         """Have every sandbox that a tool may need."""
+
+    async def check_formats(self, call: Call, tool: ToolEntry, texts: Texts) -> Sequence[bool]:  # noqa: ARG002
+        return [True] * len(texts)
 
     async def check_space(self, call: Call, tool: ToolEntry) -> None:
         """Have room for whatever is written."""

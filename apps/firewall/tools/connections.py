@@ -164,15 +164,16 @@ def secret_texts(secrets: Mapping[str, str]) -> tuple[str, ...]:
     )
 
 
-def hidden(text: str, secrets: Iterable[str]) -> str:
+def hidden(text: str, secrets: Iterable[str], *, least: int = HIDDEN_LETTERS) -> str:
     """Take the secrets of a source out of what it says: it may say them back, and it is shown and recorded.
 
     Args:
-        secrets: texts; of a header such as `Bearer …` its last word counts, too. Those below `HIDDEN_LETTERS` stay.
+        secrets: texts; of a header such as `Bearer …` its last word counts, too.
+        least: letters of a text that is taken out; shorter ones stay.
     """
     for secret in secrets:
         for part in (secret, secret.rpartition(" ")[2]):
-            text = text.replace(part, HIDDEN) if len(part) >= HIDDEN_LETTERS else text
+            text = text.replace(part, HIDDEN) if len(part) >= least else text
     return text
 
 

@@ -97,6 +97,7 @@ class Definition:
         config: settings that the tool is given; `{"$secret": "name"}` stands for a secret of its source.
         successor: the tool that takes the place of a deprecated one.
         catalog_mode: `direct_only` keeps it visible where others are only found by tool search.
+        formats: formats of the author's own that the schema names, each with what a text must be; filled in by looks.
     """
 
     name: str
@@ -128,6 +129,7 @@ class Definition:
     config: JsonObject = field(default_factory=dict)
     successor: str = ""
     catalog_mode: CatalogMode = "searchable"
+    formats: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def schema_digest(self) -> str:

@@ -38,7 +38,7 @@ _LEAST: Final[Mapping[str, Mapping[str, int]]] = {
 }
 """Part of a definition ("" for its own members) -> member -> the least that it can be."""
 
-_SPELLINGS: Final[Mapping[str, str]] = {
+SPELLINGS: Final[Mapping[str, str]] = {
     "title": "label",
     "inputSchema": "parameters",
     "input_schema": "parameters",
@@ -89,11 +89,16 @@ def read_definition(document: object, *, path: str = "") -> Definition:
         definition = _adapter().validate_python(_in_our_words(document), strict=False)
     except ValidationError as exc:
         details = [_of_pydantic(each, path) for each in exc.errors(include_url=False, include_context=False)]
-        raise DefinitionInvalidError(_summary(document, details), details) from exc
+        raise invalid_definition(document, details) from exc
     details = definition_problems(definition, path=path)
     if details:
-        raise DefinitionInvalidError(_summary(document, details), details)
+        raise invalid_definition(document, details)
     return definition
+
+
+def invalid_definition(document: object, details: list[Problem]) -> DefinitionInvalidError:
+    """Make the error that tells all mistakes of a definition."""
+    return DefinitionInvalidError(_summary(document if isinstance(document, Mapping) else {}, details), details)
 
 
 def definition_json(definition: Definition) -> dict[str, Any]:
@@ -235,7 +240,7 @@ def _is_unkept_number(value: Any) -> bool:
 def _in_our_words(document: Mapping[str, Any]) -> dict[str, Any]:
     members: dict[str, Any] = {}
     for name, value in document.items():
-        ours = _SPELLINGS.get(name, name)
+        ours = SPELLINGS.get(name, name)
         if ours in _MEMBERS and (ours == name or ours not in document) and value is not None:
             members[ours] = value
     timeout = document.get("timeout")

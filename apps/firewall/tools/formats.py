@@ -132,6 +132,21 @@ _EXAMPLES: Final = {
 }
 
 
+STANDARD: Final = frozenset({
+    "date-time", "date", "time", "duration", "email", "idn-email", "hostname", "idn-hostname", "ipv4", "ipv6", "uri",
+    "uri-reference", "iri", "iri-reference", "uri-template", "uuid", "json-pointer", "relative-json-pointer",
+    "regex"
+})  # fmt: skip
+"""Those of JSON Schema 2020-12. Source: its section 7.3."""
+
+UNCHECKED: Final = frozenset({
+    "int8", "int16", "int32", "int64", "uint", "uint8", "uint16", "uint32", "uint64", "float", "double", "decimal",
+    "decimal128", "double-int", "sf-integer", "byte", "binary", "base64url", "password", "char", "html",
+    "commonmark", "media-range", "http-date"
+})  # fmt: skip
+"""Names of OpenAPI that say how a value is stored or shown: they are known, and no text breaks them."""
+
+
 class FormatRegistry:
     """The formats that the library does not know, by name; `version` grows with each change."""
 
@@ -147,7 +162,7 @@ class FormatRegistry:
             FormatTakenError: the name is one of ours, of JSON Schema, or already added.
         """
         with self._lock:
-            if name in self._formats or name in _EXAMPLES:
+            if self.knows(name):
                 raise FormatTakenError(f"a format `{name}` exists")
             self._formats[name] = Format(check, example)
             self.version += 1
@@ -157,6 +172,10 @@ class FormatRegistry:
         with self._lock:
             if name not in _OWN and self._formats.pop(name, None) is not None:
                 self.version += 1
+
+    def knows(self, name: str) -> bool:
+        """Say whether a format is one of JSON Schema, one of OpenAPI's words, ours, or added."""
+        return name in STANDARD or name in UNCHECKED or name in self._formats
 
     def checks(self) -> dict[str, Check]:
         """Give the checks by name."""

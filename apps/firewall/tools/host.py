@@ -45,7 +45,10 @@ OWN_CODE: Final = {
 }
 LOADED: Final = (
     "openclaw_admin.tools",
-    *(f"apps.firewall.tools.authoring.{each}" for each in ("answers", "dependencies", "items", "offers", "pinned")),
+    *(
+        f"apps.firewall.tools.authoring.{each}"
+        for each in ("answers", "dependencies", "formats", "items", "offers", "pinned", "traces")
+    ),
 )
 Answer = dict[str, Any]
 
@@ -227,7 +230,8 @@ def described(item: Answer, *, is_eager: bool) -> Answer:
             if isinstance(offer, NotLoadedError):
                 offers.append({"attribute": attribute, **failure(offer.stage, offer.code, offer.message)})
             else:
-                offers.append({"attribute": attribute, **definition_of(offer, is_eager=is_eager)})
+                made = definition_of(offer, is_eager=is_eager)
+                offers.append({"attribute": attribute, **with_formats(made, item)})
     except NotLoadedError as exc:
         return failure(exc.stage, exc.code, exc.message)
     except BaseException as exc:  # noqa: BLE001 - an author's own code may raise anything
@@ -256,6 +260,68 @@ def definition_of(offer: "Offer", *, is_eager: bool) -> Answer:
         except (Exception, SystemExit) as exc:  # noqa: BLE001 - an author's own code may raise anything
             return failure("initialise", "initialise_failed", told(exc))
     return {"definition": definition}
+
+
+def with_formats(answer: Answer, item: Answer) -> Answer:
+    """Write into a definition which formats of its author's own it names, as far as something checks them."""
+    from apps.firewall.tools.authoring.errors import AuthoringError
+    from apps.firewall.tools.authoring.formats import own_formats
+    from apps.firewall.tools.authoring.items import loaded_module
+
+    definition = answer.get("definition")
+    if not isinstance(definition, dict):
+        return answer
+    definition.pop("formats", None)  # what is checked is known here, not there
+    names = format_names(definition.get("parameters") or definition.get("inputSchema"))
+    if names:
+        try:
+            own = own_formats(names, loaded_module(place_of(item)))
+        except AuthoringError as exc:
+            return failure("verify", exc.code, exc.message)
+        definition["formats"] = {name: each.meaning for name, each in own.items()}
+    return answer
+
+
+def format_names(schema: Any) -> list[str]:
+    """Name the formats of a schema that are an author's own, also where it only looks so."""
+    from apps.firewall.tools.formats import FORMATS
+
+    names: dict[str, None] = {}
+    waiting = [schema]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            name = part.get("format")
+            if isinstance(name, str) and not FORMATS.knows(name):
+                names[name] = None
+            waiting += part.values()
+        elif isinstance(part, list):
+            waiting += part
+    return sorted(names)
+
+
+# ---- checking -------------------------------------------------------------------------------------------------------
+
+
+def check(order: Answer, answers: Answers) -> None:
+    """Hold texts against formats of an author's own: `{"checked": [true, …]}` or `{"error": {…}}`."""
+    from apps.firewall.tools.authoring.errors import AuthoringError
+    from apps.firewall.tools.authoring.formats import own_formats
+    from apps.firewall.tools.authoring.items import loaded_module
+    from apps.firewall.tools.authoring.pinned import pin
+
+    if "code" in order:
+        pin(order["code"]["files"], order["code"]["areas"])
+    try:
+        item = place_of(order["item"])
+        module = loaded_module(item) if item.module or item.file else None
+        own = own_formats([name for name, _text in order["texts"]], module)
+        missing = sorted({name for name, _text in order["texts"]} - own.keys())
+        if missing:
+            raise AuthoringError(f"nothing checks the format `{missing[0]}` any more")
+        answers.send({"checked": [bool(own[name].check(text)) for name, text in order["texts"]]})
+    except (Exception, SystemExit) as exc:  # noqa: BLE001 - an author's own code may raise anything
+        answers.send(trouble_of(exc, "format_unchecked"))
 
 
 # ---- running --------------------------------------------------------------------------------------------------------
@@ -325,19 +391,25 @@ def written(value: Any) -> str:
 
 
 def trouble_of(exc: BaseException, code: str) -> Answer:
-    """Say why a call failed: an error that was made to be told in its own words, everything else by its class."""
+    """Say why a call failed: an error that was made to be told in its own words, everything else by its class.
+
+    What its author needs beside, `cause`, goes to the author's log and to no caller.
+    """
     from apps.firewall.errors import FirewallError
     from apps.firewall.tools.authoring.errors import internal_error
     from apps.firewall.tools.authoring.items import NotLoadedError
+    from apps.firewall.tools.authoring.traces import cause_of
 
     if isinstance(exc, FirewallError | NotLoadedError) and CODE.fullmatch(str(exc.code)):
-        return {"error": {"code": str(exc.code), "message": str(exc.message)[:MESSAGE_LIMIT]}}
-    return {"error": {"code": code, "message": internal_error(exc)}}
+        error = {"code": str(exc.code), "message": str(exc.message)[:MESSAGE_LIMIT]}
+    else:
+        error = {"code": code, "message": internal_error(exc)}
+    return {"error": error, "cause": cause_of(exc)}
 
 
 def carry_out(order: Answer, answers: Answers) -> int:
     try:
-        {"describe": describe, "run": run}[order["do"]](order, answers)
+        {"describe": describe, "check": check, "run": run}[order["do"]](order, answers)
     except BaseException:  # noqa: BLE001 - after an answer, say, when a tool does not close
         sys.excepthook(*sys.exc_info())
         return 1

@@ -7,10 +7,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from apps.firewall.sandbox.process import ProcessResult
+from apps.firewall.tools.own_formats import FormatUncheckedError
 from apps.firewall.tools.remote_json import plain_text
-from apps.firewall.tools.running import ToolOutcome
+from apps.firewall.tools.running import Cause, ToolOutcome
 
 MESSAGE_LETTERS: Final = 2000
+CAUSE_LETTERS: Final = 1_000
+TRACE_LETTERS: Final = 8_100
 ERROR_CODE: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 
@@ -20,12 +23,44 @@ def outcome_of(ran: ProcessResult, timeout_s: float) -> ToolOutcome:
     if answer is not None and isinstance(answer.get("result"), dict):
         return ToolOutcome(result=answer["result"])
     if answer is not None and isinstance(answer.get("error"), dict):
-        return ToolOutcome(ended="failed", error=_error_said(answer["error"]))
+        return ToolOutcome(ended="failed", error=_error_said(answer["error"]), cause=cause_said(answer.get("cause")))
     code, message = _ending(ran, timeout_s)
-    stderr = ran.stderr.text()[-2000:]
-    result = {"stderr": stderr} if stderr.strip() else None
+    stderr = ran.stderr.text()[-TRACE_LETTERS:]
     ended = "unknown" if ran.ended == "lost" else "failed"
-    return ToolOutcome(ended=ended, result=result, error={"code": code, "message": message})
+    cause = Cause(exception=code, message=message, traceback=plain_lines(stderr, TRACE_LETTERS))
+    return ToolOutcome(ended=ended, error={"code": code, "message": message}, cause=cause)
+
+
+def checked_of(ran: ProcessResult, count: int, timeout_s: float) -> list[bool]:
+    """Read what was said of texts and their formats.
+
+    Raises:
+        FormatUncheckedError: not of all of them.
+    """
+    answer = _answer_in(ran)
+    checked = answer.get("checked") if answer is not None else None
+    if isinstance(checked, list) and len(checked) == count and all(isinstance(each, bool) for each in checked):
+        return checked
+    outcome = outcome_of(ran, timeout_s)
+    said = "the process that checks formats sent rubbish" if outcome.error is None else outcome.error["message"]
+    raise FormatUncheckedError(f"a format of the tool's author cannot be checked: {said}", cause=outcome.cause)
+
+
+def cause_said(said: Any) -> Cause | None:
+    """Read what the process tells of an exception; it writes what it wants, so its size is held again."""
+    if not isinstance(said, Mapping) or not isinstance(said.get("exception"), str):
+        return None
+    return Cause(
+        exception=plain_text(said["exception"], 200),
+        message=plain_lines(said.get("message"), CAUSE_LETTERS),
+        traceback=plain_lines(said.get("traceback"), TRACE_LETTERS),
+    )
+
+
+def plain_lines(text: Any, limit: int) -> str:
+    """Give a text with its lines, without what cannot be shown or stored."""
+    kept = text[:limit] if isinstance(text, str) else ""
+    return "".join(each if each.isprintable() or each == "\n" else "\ufffd" for each in kept.expandtabs(4))
 
 
 def _error_said(said: Mapping[str, Any]) -> dict[str, str]:

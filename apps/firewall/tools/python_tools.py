@@ -22,7 +22,8 @@ from apps.firewall.tools.code import Code, CodeReader, CodeUnreadableError
 from apps.firewall.tools.definition import JsonObject, SandboxNeeds
 from apps.firewall.tools.executors import PythonExecutor
 from apps.firewall.tools.loading import Kept
-from apps.firewall.tools.python_answers import ending_of, outcome_of
+from apps.firewall.tools.own_formats import FormatUncheckedError, Texts
+from apps.firewall.tools.python_answers import checked_of, ending_of, outcome_of
 from apps.firewall.tools.running import ToolOutcome
 from apps.firewall.tools.sandboxing import Allowance, Sandbox, SandboxRefusedError, Terms
 from apps.firewall.tools.sifting import NewsSift
@@ -37,6 +38,8 @@ PATH: Final = "/usr/local/bin:/usr/bin:/bin"
 
 IMPORT_LIMIT_S: Final = 5.0
 LOOK_LIMIT_S: Final = 120.0
+CHECK_LIMIT_S: Final = 5.0
+"""For the checks of an author's own formats in one call, loading their module included."""
 HOSTS_LIMIT: Final = 10
 """Places of one look that may end their host before the rest is given up."""
 CALL_LIMIT_MS: Final = 30_000
@@ -236,6 +239,38 @@ class PythonTools:
         if len(ran.stdout.head) + len(ran.stdout.tail) < LARGE_ANSWER_BYTES:
             return outcome_of(ran, timeout_s)
         return await asyncio.to_thread(outcome_of, ran, timeout_s)
+
+    async def check_formats(self, executor: PythonExecutor | None, texts: Texts) -> list[bool]:
+        """Hold texts against formats of an author's own.
+
+        Args:
+            executor: of the tool whose module registers them; None where only installed packages bring them.
+        Raises:
+            FormatUncheckedError: a check is gone, raises, or does not answer.
+        """
+        try:
+            folders = [self.check_folder(executor.folder)] if executor is not None and executor.folder else []
+            terms = self.terms(None)
+            code = None
+            if executor is not None and executor.code:
+                code = await asyncio.to_thread(self._codes.check, executor)
+        except (FolderRefusedError, SandboxRefusedError, CodeChangedError) as exc:
+            raise FormatUncheckedError(exc.message) from exc
+        item = {} if executor is None else {"module": executor.module, "file": executor.file}
+        held = {} if code is None else {"code": code.order()}
+        try:
+            with tempfile.TemporaryDirectory(prefix="openclaw-check-") as scratch:
+                ran = await self._start(
+                    {"do": "check", "item": item, "texts": [list(each) for each in texts], **held},
+                    folders,
+                    cwd=scratch,
+                    time_limit_s=CHECK_LIMIT_S,
+                    output_limit_bytes=ANSWER_LIMIT_BYTES,
+                    terms=terms,
+                )
+        except (LauncherError, SandboxRefusedError) as exc:
+            raise FormatUncheckedError(f"the process that checks formats did not start: {exc.message}") from exc
+        return checked_of(ran, len(texts), CHECK_LIMIT_S)
 
     def terms(self, needs: SandboxNeeds | None) -> Terms:
         """Fix what a tool is held to.

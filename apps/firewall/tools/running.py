@@ -54,16 +54,26 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """What a tool raised, for its author alone; `traceback` is as Python writes it."""
+
+    exception: str
+    message: str = ""
+    traceback: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOutcome:
     """A tool's answer: a result, or an error `{"code", "message"}`, and sometimes both.
 
-    `ended` is `completed`, `failed` (the tool ran and could not do it), `cancelled` (somebody asked for its end) or
-    `unknown` (nobody knows what was done).
+    `cause` is what its author needs to know beside, and nobody else. `ended` is `completed`, `failed` (the tool ran and
+    could not do it), `cancelled` (somebody asked for its end) or `unknown` (nobody knows what was done).
     """
 
     ended: str = "completed"
     result: JsonObject | None = None
     error: Mapping[str, str] | None = None
+    cause: Cause | None = None
 
 
 def failed(code: str, message: str, result: JsonObject | None = None) -> ToolOutcome:

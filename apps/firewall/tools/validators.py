@@ -49,13 +49,22 @@ class _Validators:
         return made
 
 
-def _compile(schema: JsonObject) -> Validator:
+def validator_with(schema: JsonObject, checks: Mapping[str, Check]) -> Validator:
+    """Compile a schema with further formats, for one call.
+
+    Raises:
+        SchemaError: the schema is broken.
+    """
+    return _compile(schema, checks)
+
+
+def _compile(schema: JsonObject, more: Mapping[str, Check] | None = None) -> Validator:
     try:
         # Offline: a `$ref` must not make us open an address. RegexOptions: the engine without backtracking, so that
         # no pattern can hold us up.
         return Validator(
             dict(schema),
-            formats=_checks_for(schema),
+            formats={**(_checks_for(schema) or {}), **more} if more else _checks_for(schema),
             validate_formats=True,
             offline=True,
             pattern_options=jsonschema_rs.RegexOptions(),

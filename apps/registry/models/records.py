@@ -149,6 +149,26 @@ class Tool(models.Model):
         return self.state in OFFERED_STATES
 
 
+class ToolFailure(models.Model):
+    """What a tool raised, for its author; of each tool the newest are kept, for some weeks. All of it is masked."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    tool = models.ForeignKey(Tool, on_delete=models.CASCADE, related_name="failures")
+    at = models.DateTimeField()
+    call_id = models.UUIDField()
+    code = models.CharField(max_length=64)
+    exception = models.CharField(max_length=200)
+    message = models.TextField(blank=True)
+    traceback = models.TextField(blank=True)
+
+    class Meta:
+        ordering: ClassVar = ["-at", "-id"]
+        indexes: ClassVar = [models.Index(fields=["tool", "-at"], name="failures_of_tool")]
+
+    def __str__(self) -> str:
+        return f"{self.tool_id} {self.exception}"
+
+
 @pghistory.track(pghistory.InsertEvent(), pghistory.UpdateEvent(), pghistory.DeleteEvent(), append_only=True)
 class ToolGroup(models.Model):
     """A named list of tools of the core catalogue, such as `group:fs`."""

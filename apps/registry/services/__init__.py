@@ -19,6 +19,7 @@ from apps.registry.services.environments import (
     environment_default,
     environment_set_dialect,
 )
+from apps.registry.services.failures import ToolFailureDraft, tool_failure_record, tool_failures_forget
 from apps.registry.services.hook_policies import hook_policy_save
 from apps.registry.services.hooks import (
     FailureDraft,
@@ -32,12 +33,13 @@ from apps.registry.services.hooks import (
 from apps.registry.services.lists import ImportOutcome, tools_import
 from apps.registry.services.plugins import plugin_save, plugin_set_enabled
 from apps.registry.services.sources import source_create, source_delete, source_save
-from apps.registry.services.tools import tool_register, tool_save, tool_set_state
+from apps.registry.services.tools import tool_register, tool_restate, tool_save, tool_set_state
 
 __all__ = [
     "DEFAULT_SLUG",
     "FailureDraft",
     "ImportOutcome",
+    "ToolFailureDraft",
     "drift_accept",
     "drift_dismiss",
     "environment_create",
@@ -62,7 +64,10 @@ __all__ = [
     "source_look",
     "source_save",
     "sources_due",
+    "tool_failure_record",
+    "tool_failures_forget",
     "tool_register",
+    "tool_restate",
     "tool_save",
     "tool_set_state",
     "tools_import",

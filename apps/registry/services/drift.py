@@ -11,7 +11,8 @@ from apps.accounts.access import Permission, actor_of
 from apps.registry.definitions import as_strict, definition_fields, read_pinned
 from apps.registry.differences import json_differences
 from apps.registry.errors import DriftDecidedError
-from apps.registry.models import DefinitionDrift, DriftState, Tool, ToolState
+from apps.registry.findings import raise_errors
+from apps.registry.models import OFFERED_STATES, DefinitionDrift, DriftState, Tool, ToolState
 from apps.registry.services.changing import By, change, write_fields
 from apps.registry.services.tools import tool_tell
 
@@ -22,6 +23,7 @@ def drift_accept(drift: DefinitionDrift, *, by: By, at: datetime | None = None) 
     Raises:
         PermissionDeniedError: it takes the right to publish.
         DriftDecidedError: somebody was faster, or the source has changed the tool again.
+        ToolInvalidError: it would be offered, and its definition has errors.
     """
     return _decide(drift, DriftState.ACCEPTED, by, at, _accepted)
 
@@ -64,6 +66,8 @@ def _decide(
         fields = fields_of(drift, tool)
         if tool.state == ToolState.QUARANTINED and drift.tool_state:
             fields |= {"state": drift.tool_state, "state_reason": ""}
+        if state == DriftState.ACCEPTED and fields.get("state", tool.state) in OFFERED_STATES:
+            raise_errors(tool, read_pinned(drift.found).definition)
         write_fields(tool, fields)
         paths = [difference.path for difference in json_differences(drift.pinned, drift.found)]
         changes = {"drift": drift.shown_id, "digest": drift.found_digest, "paths": paths[:50], "state": tool.state}

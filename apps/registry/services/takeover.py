@@ -17,6 +17,7 @@ from apps.firewall.tools.discovery.found import Found, Look
 from apps.firewall.tools.executors import executor_json
 from apps.firewall.tools.remote_json import plain_text
 from apps.registry.definitions import Pinned, as_strict, definition_fields, read_pinned, tool_pinned
+from apps.registry.findings import RUNS_ELSEWHERE, error_findings, findings_text
 from apps.registry.lifecycle import move_of
 from apps.registry.models import (
     DefinitionDrift,
@@ -45,8 +46,7 @@ FACT_LETTERS: Final = 4000
 
 MCP_KINDS: Final = frozenset({SourceKind.MCP_STDIO, SourceKind.MCP_HTTP})
 BUILT_IN: Final = frozenset(kind for kind in SourceKind if kind.startswith("own_"))
-RUNS_ELSEWHERE: Final = frozenset({SourceKind.OPENCLAW_PLUGINS})
-"""Sources whose tools the OpenClaw Gateway runs itself: here they are decided about only."""
+NOT_OFFERED_YET: Final = frozenset({ToolState.REGISTERED, ToolState.INITIALISED, ToolState.UNREGISTERED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +113,8 @@ class Takeover:
             return
         self.seen.add(name)
         tool = self.by_name.get(name)
+        if broken is None and (tool is None or tool.state in NOT_OFFERED_YET):
+            broken = self._errors(found)
         pinned = self._pinned(found)
         self._keep_code(pinned, found)
         if tool is None or (tool.state == ToolState.UNREGISTERED and not self._is_ours(tool)):
@@ -143,6 +145,13 @@ class Takeover:
         if found.executor is None and self.source.kind not in RUNS_ELSEWHERE:
             return _why("load", "no_executor", "nothing here can run it")
         return None
+
+    def _errors(self, found: Found) -> dict[str, str] | None:
+        """Say what keeps a tool that is not offered yet from being so: how it is written."""
+        if found.definition is None or self.source.kind in RUNS_ELSEWHERE:
+            return None
+        errors = error_findings(found.definition.name, found.definition)
+        return _why("initialise", "lint_errors", findings_text(errors)) if errors else None
 
     def _may_take(self, tool: Tool) -> bool:
         return self._is_ours(tool) or (tool.state == ToolState.UNREGISTERED and tool.source != ToolSource.CORE)
@@ -236,7 +245,7 @@ class Takeover:
             return "same", "unregistered"
         if self._is_accepted(tool, pinned):
             return self._unchanged(tool, pinned, broken)
-        return self._drifted(tool, pinned)
+        return self._drifted(tool, pinned, broken)
 
     def _prepare(self, tool: Tool, pinned: Pinned, broken: dict[str, str] | None) -> tuple[str, str]:
         """A tool that was never offered has nothing to pin."""
@@ -296,7 +305,7 @@ class Takeover:
         self.changed_rows += write_fields(tool, fields)
         return "same", ""
 
-    def _drifted(self, tool: Tool, pinned: Pinned) -> tuple[str, str]:
+    def _drifted(self, tool: Tool, pinned: Pinned, broken: dict[str, str] | None) -> tuple[str, str]:
         last = DefinitionDrift.objects.filter(tool=tool).order_by("-found_at", "-id").first()
         if last is not None and last.found_digest == pinned.digest:
             if last.state == DriftState.DISMISSED:
@@ -305,7 +314,7 @@ class Takeover:
                 return "changed", "drift_pending"
         returns_to = tool.state
         if tool.state == ToolState.UNREGISTERED:
-            returns_to = self._first_state(None)["state"]
+            returns_to = self._first_state(broken)["state"]
         if last is not None and last.state == DriftState.PENDING:
             _overtake(last, self.at)
             returns_to = last.tool_state

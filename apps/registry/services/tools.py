@@ -1,6 +1,8 @@
 """One tool at a time: registered by hand, changed, moved to another state."""
 
+import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 from django.db.models import Max
@@ -10,11 +12,14 @@ from apps.accounts.access import actor_of, require
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.services import entry_record
 from apps.events.notices import announce
+from apps.firewall.tools.admission import admit_definition
 from apps.firewall.tools.definition import Definition
-from apps.firewall.tools.definition_json import DefinitionInvalidError
+from apps.firewall.tools.definition_json import DefinitionInvalidError, read_definition
 from apps.firewall.tools.executors import ToolExecutor
-from apps.registry.definitions import COLUMNS, raise_mistakes, tool_definition, tool_pinned
+from apps.registry.definitions import COLUMNS, raise_mistakes, tool_pinned
+from apps.registry.differences import is_same_json
 from apps.registry.errors import DriftPendingError, ToolInvalidError, ToolStateError
+from apps.registry.findings import error_findings, raise_errors
 from apps.registry.lifecycle import move_of
 from apps.registry.models import (
     OFFERED_STATES,
@@ -76,6 +81,37 @@ def tool_register(
     return tool
 
 
+def tool_restate(tool: Tool, definition: Definition, *, executor: ToolExecutor | None = None, by: By = None) -> Tool:
+    """Give a tool that was registered by hand another definition; its name, state and plugin stay.
+
+    Agents get it with the next publication. One that is gone is registered again and waits to be activated.
+
+    Raises:
+        PermissionDeniedError.
+        ToolInvalidError: a source or a release brings the tool, or it is offered and would have errors.
+    """
+    raise_mistakes([definition])
+    with change(by):
+        rows = Tool.objects.select_for_update(of=("self",)).select_related("environment", "plugin", "discovery_source")
+        tool = rows.get(pk=tool.pk)
+        if tool.source in {ToolSource.CORE, ToolSource.MCP} or tool.discovery_source_id is not None:
+            message = _("`%(name)s` was not registered by hand: it is changed where it comes from")
+            details = [{"path": "name", "code": "taken", "message": message % {"name": tool.name}}]
+            raise ToolInvalidError(details[0]["message"], details)
+        fields = row_fields(definition, executor, plugin=tool.plugin.key if tool.plugin else "")
+        fields["name"] = tool.name
+        if tool.state == ToolState.UNREGISTERED:
+            _check_move(tool, ToolState.REGISTERED, by)
+            fields |= {"state": ToolState.REGISTERED, "state_reason": "registered by hand"}
+        elif tool.state in OFFERED_STATES and fields["digest"] != tool.digest:
+            raise_errors(tool, definition)
+        before = tool.digest
+        if fields["digest"] != before or "state" in fields:
+            write_fields(tool, fields)
+            tool_tell(tool, by, "restated", {"digest": [before, tool.digest], "state": tool.state})
+    return tool
+
+
 def tool_save(tool: Tool, *, fields: Mapping[str, Any], expected_version: int | None, by: By = None) -> Tool:
     """Change what a tool's record says.
 
@@ -95,11 +131,7 @@ def tool_save(tool: Tool, *, fields: Mapping[str, Any], expected_version: int | 
         check_version(tool, expected_version, fields)
         _refuse_what_belongs_to_the_source(tool, fields)
         before = {name: getattr(tool, name) for name in fields}
-        for name, value in fields.items():
-            setattr(tool, name, value)
-        _check_row(tool)
-        for name, value in before.items():
-            setattr(tool, name, value)
+        _check_fields(tool, fields)
         if write_fields(tool, {**fields}):
             if tool.source not in {ToolSource.CORE} and tool.discovery_source_id is None:
                 tool.digest = tool_pinned(tool).digest
@@ -121,12 +153,47 @@ def _refuse_what_belongs_to_the_source(tool: Tool, fields: Mapping[str, Any]) ->
         raise ToolInvalidError(_("the definition of `%(name)s` belongs to its source") % {"name": tool.name}, details)
 
 
-def _check_row(tool: Tool) -> None:
+def _check_fields(tool: Tool, fields: Mapping[str, Any]) -> None:
+    """Hold what a tool would say against the rules of every door.
+
+    What was wrong before keeps nobody from changing something else: an admin may always make a tool stricter.
+
+    Raises:
+        ToolInvalidError: places are named by columns.
+    """
+    held = {column: getattr(tool, column) for column in ("traits", *COLUMNS.values())}
+    wanted = {name: fields.get(name, value) for name, value in held.items()}
+    says = {column for column in ("traits", "params_schema") if not is_same_json(wanted[column], held[column])}
+    as_filled_in = wanted["traits"].get("formats") == held["traits"].get("formats")
+    admit = partial(admit_definition, is_described=as_filled_in)
     try:
-        tool_definition(tool)
+        definition = (admit if says else read_definition)(_document(wanted))
     except DefinitionInvalidError as exc:
-        details = [{**problem, "path": COLUMNS.get(problem["path"], problem["path"])} for problem in exc.details]
+        details = [{**problem, "path": _column(problem["path"], wanted["traits"])} for problem in exc.details]
         raise ToolInvalidError(_("the tool definition is not valid: see details"), details) from exc
+    if tool.state in OFFERED_STATES:
+        raise_errors(tool, definition, known=_errors_before(tool.name, held))
+
+
+def _document(columns: Mapping[str, Any]) -> dict[str, Any]:
+    return {**columns["traits"], **{member: columns[column] for member, column in COLUMNS.items()}}
+
+
+def _errors_before(name: str, held: Mapping[str, Any]) -> frozenset[tuple[str, str]]:
+    try:
+        definition = read_definition(_document(held))
+    except DefinitionInvalidError:  # somebody wrote to the row past the services
+        return frozenset()
+    return frozenset((each.path, each.code) for each in error_findings(name, definition))
+
+
+def _column(path: str, traits: Mapping[str, Any]) -> str:
+    """Give the place of a member among the columns: `params_schema.required[0]`, `traits.retry`."""
+    member = re.split(r"[.\[]", path, maxsplit=1)[0]
+    column = COLUMNS.get(member)
+    if column is not None:
+        return f"{column}{path[len(member) :]}"
+    return f"traits.{path}" if member in traits else path
 
 
 def tool_set_state(
@@ -146,12 +213,16 @@ def tool_set_state(
         PermissionDeniedError, RecordChangedError.
         ToolStateError: no way leads from its state to this one, or the successor is no tool that is offered.
         DriftPendingError: it waits for somebody to accept or dismiss its changed definition.
+        ToolInvalidError: it would be offered, and its definition has errors.
     """
     with change(by):
-        tool = Tool.objects.select_for_update(of=("self",)).select_related("environment").get(pk=tool.pk)
+        rows = Tool.objects.select_for_update(of=("self",)).select_related("environment", "discovery_source")
+        tool = rows.get(pk=tool.pk)
         check_version(tool, expected_version, {"state": state, "state_reason": reason})
         if tool.state != state:
             _check_move(tool, state, by)
+            if state in OFFERED_STATES and tool.state not in OFFERED_STATES:
+                raise_errors(tool)
         if reason in {GONE, SOURCE_GONE}:  # what looks write is what looks take back
             reason = f"{reason} (by hand)"
         fields: dict[str, Any] = {"state": state, "state_reason": reason[:500]}

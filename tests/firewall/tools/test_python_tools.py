@@ -341,7 +341,9 @@ async def test_a_call_that_fails_says_why(here: Path, attribute: str, expected: 
     assert outcome.error is not None
     assert words in outcome.error["message"]
     if attribute == "dies":
-        assert outcome.result == {"stderr": "last words\n"}
+        assert outcome.result is None  # its words are for its author
+        assert outcome.cause is not None
+        assert outcome.cause.traceback == "last words\n"
 
 
 async def test_a_wrong_parameter_that_only_the_signature_knows_is_named(here: Path) -> None:

@@ -19,6 +19,7 @@ from apps.api.serializers.registry import (
     HistoryEntrySerializer,
     PreviewSerializer,
     ToolChangeSerializer,
+    ToolFailureSerializer,
     ToolPageSerializer,
     ToolQuerySerializer,
     ToolRegisterSerializer,
@@ -37,7 +38,7 @@ from apps.registry.definitions import tool_definition
 from apps.registry.findings import tool_findings
 from apps.registry.lifecycle import moves_from
 from apps.registry.registering import read_order
-from apps.registry.selectors import drift_pending, plugin_find, tool_get, tool_history
+from apps.registry.selectors import drift_pending, plugin_find, tool_failures, tool_get, tool_history
 from apps.registry.services import tool_register, tool_save, tool_set_state
 from apps.registry.tool_search import tools_search
 
@@ -182,6 +183,20 @@ class ToolPreviews(APIView):
         tool = found(tool_get(environment, tool_id), "tool")
         shown = previews(tool_definition(tool), release=environment.dialect)
         return Response([{"provider": provider, **PreviewSerializer(each).data} for provider, each in shown.items()])
+
+
+class ToolFailures(APIView):
+    permissions = {"GET": Permission.AUDIT_READ}
+
+    @extend_schema(
+        operation_id="registry_tools_failures",
+        summary="List what a tool raised, the newest first: class, message and traceback, for its author",
+        parameters=[ENVIRONMENT],
+        responses={200: ToolFailureSerializer(many=True), 404: ProblemSerializer},
+    )
+    def get(self, request: Request, tool_id: UUID) -> Response:
+        tool = found(tool_get(environment_of(request), tool_id), "tool")
+        return Response(ToolFailureSerializer(tool_failures(tool), many=True).data)
 
 
 class ToolHistory(APIView):

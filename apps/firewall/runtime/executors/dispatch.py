@@ -10,7 +10,7 @@ from apps.firewall.runtime.call import Action, Call, JsonObject
 from apps.firewall.runtime.executors.bound_files import bound_files
 from apps.firewall.runtime.executors.builtin import BuiltinRunner
 from apps.firewall.runtime.executors.identifying import identities
-from apps.firewall.runtime.executors.runner import ConfiningRunner, Runner
+from apps.firewall.runtime.executors.runner import CheckingRunner, ConfiningRunner, Runner
 from apps.firewall.runtime.executors.sendable import sendable
 from apps.firewall.runtime.executors.workspaces import HostFiles, Workspaces
 from apps.firewall.sandbox.space import Space, SpaceRefusedError
@@ -24,6 +24,7 @@ from apps.firewall.tools.executors import (
     ToolExecutor,
     read_executor,
 )
+from apps.firewall.tools.own_formats import FormatUncheckedError, Texts
 from apps.firewall.tools.running import ToolOutcome, failed
 
 WRITING: Final = frozenset({"apply_patch", "edit", "exec", "write"})
@@ -75,6 +76,12 @@ class Executors:
     async def command_kept(self, call: Call, session_id: str) -> KeptCommand | None:
         runner = self._runners.get(BuiltinExecutor.kind)
         return await runner.command_kept(call, session_id) if isinstance(runner, BuiltinRunner) else None
+
+    async def check_formats(self, call: Call, tool: ToolEntry, texts: Texts) -> Sequence[bool]:
+        runner = self._runners.get(PythonExecutor.kind)
+        if not isinstance(runner, CheckingRunner):
+            raise FormatUncheckedError("no authors' code runs here, so nothing checks the formats of the tool's author")
+        return await runner.check_formats(call, tool, executor_of(tool), texts)
 
     async def run(self, action: Action, tool: ToolEntry) -> ToolOutcome:
         picked = self._pick(tool)

@@ -9,6 +9,7 @@ from apps.firewall.engine.source import ToolEntry
 from apps.firewall.runtime.call import Action, Call, JsonObject
 from apps.firewall.runtime.executors.sendable import sendable
 from apps.firewall.tools.background.ports import KeptCommand
+from apps.firewall.tools.own_formats import FormatUncheckedError, Texts
 from apps.firewall.tools.running import ToolOutcome
 
 SERVER_STOPPED = {
@@ -75,6 +76,9 @@ class Elsewhere:
 
     async def command_kept(self, call: Call, session_id: str) -> KeptCommand | None:  # noqa: ARG002
         return None
+
+    async def check_formats(self, call: Call, tool: ToolEntry, texts: Texts) -> Sequence[bool]:  # noqa: ARG002
+        raise FormatUncheckedError("formats of a tool's author are checked on the other machine")
 
     async def run(self, action: Action, tool: ToolEntry) -> ToolOutcome:  # noqa: ARG002
         try:

@@ -7,8 +7,8 @@ from typing import Any
 import orjson
 
 from apps.firewall.runtime.executors.sendable import sendable
-from apps.firewall.tools.connections import hidden
-from apps.firewall.tools.running import ToolOutcome
+from apps.firewall.tools.connections import HIDDEN_LETTERS, hidden
+from apps.firewall.tools.running import Cause, ToolOutcome
 
 
 def without_secrets(outcome: ToolOutcome, secrets: Iterable[str]) -> ToolOutcome:
@@ -19,6 +19,20 @@ def without_secrets(outcome: ToolOutcome, secrets: Iterable[str]) -> ToolOutcome
         return outcome
     error = None if outcome.error is None else {name: hidden(text, kept) for name, text in outcome.error.items()}
     return replace(outcome, result=_copied(outcome.result, kept), error=error)
+
+
+def cause_without(cause: Cause, secrets: Iterable[str], *, least: int = HIDDEN_LETTERS) -> Cause:
+    """Replace the same texts in what a tool raised.
+
+    Args:
+        least: letters of a text that is no ordinary word.
+    """
+    kept = tuple(secrets)
+    return Cause(
+        exception=hidden(cause.exception, kept, least=least),
+        message=hidden(cause.message, kept, least=least),
+        traceback=hidden(cause.traceback, kept, least=least),
+    )
 
 
 def _says_any(outcome: ToolOutcome, secrets: tuple[str, ...]) -> bool:

@@ -1,10 +1,12 @@
 """What each kind of executor offers to the dispatch."""
 
+from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
 from apps.firewall.engine.source import ToolEntry
-from apps.firewall.runtime.call import Action
+from apps.firewall.runtime.call import Action, Call
 from apps.firewall.tools.executors import ToolExecutor
+from apps.firewall.tools.own_formats import Texts
 from apps.firewall.tools.running import ToolOutcome
 
 
@@ -37,4 +39,20 @@ class ConfiningRunner(Protocol):
         Raises:
             SandboxRefusedError: it cannot.
             CodeChangedError: its code is not the one that was accepted.
+        """
+
+
+@runtime_checkable
+class CheckingRunner(Protocol):
+    """A runner that runs authors' code, the checks of their formats among it."""
+
+    async def check_formats(
+        self, call: Call, tool: ToolEntry, executor: ToolExecutor | None, texts: Texts
+    ) -> Sequence[bool]:
+        """Say of each text whether it has its format.
+
+        Args:
+            executor: what runs the tool; of another kind than the runner's where packages bring the formats.
+        Raises:
+            FormatUncheckedError: nothing can tell.
         """

@@ -10,6 +10,7 @@ from apps.firewall.runtime.facts import facts_of
 from apps.firewall.runtime.stages.at_host import check_at_host
 from apps.firewall.runtime.stages.run import Run
 from apps.firewall.tools.mistakes import in_order
+from apps.firewall.tools.own_formats import FormatUncheckedError, format_problems
 from apps.firewall.tools.parameters import FAILED, Prepared, may_take_long, needs_folders, prepare_params
 
 
@@ -23,7 +24,7 @@ async def validate_stage(run: Run) -> None:
     if run.call.host is not None:
         check_at_host(run)
         return
-    prepared = await _prepare(run, run.tool)
+    prepared = await _with_own_formats(run, run.tool, await _prepare(run, run.tool))
     if prepared.problems:
         count = len(prepared.problems)
         message = f"the parameters of `{run.tool.name}` have {count} mistake{'s' * (count > 1)}"
@@ -46,3 +47,16 @@ async def _prepare(run: Run, tool: ToolEntry) -> Prepared:
     # In a thread: neither looking at files nor a list of thousands may hold up other calls.
     folders = (run.ports.executor.workspace(run.call),) if has_paths else ()
     return await asyncio.to_thread(prepare, folders=folders)
+
+
+async def _with_own_formats(run: Run, tool: ToolEntry, prepared: Prepared) -> Prepared:
+    """Hold params that are ready against formats of the tool's author; without any, nothing is asked."""
+    definition = definition_of(tool)
+    if not definition.formats or prepared.problems:
+        return prepared
+    try:
+        ask = partial(run.ports.executor.check_formats, run.call, tool)
+        problems = await format_problems(definition, prepared.params, ask)
+    except FormatUncheckedError as exc:
+        raise run.refuse(exc.code, exc.message, layer="parameters") from exc
+    return prepared._replace(problems=problems)

@@ -64,6 +64,20 @@ def load_offers(item: Item, context: ToolContext) -> Iterator[tuple[str, Offer |
             yield attribute, NotLoadedError("load", "load_failed", told(exc))
 
 
+def loaded_module(item: Item) -> ModuleType:
+    """Give the module of a place; loaded when it is not yet.
+
+    Raises:
+        NotLoadedError: it cannot be loaded.
+    """
+    if item.file:
+        real = str(Path(item.file))
+        for module in list(sys.modules.values()):
+            if getattr(module, "__file__", None) == real:
+                return module
+    return _load_module(item)
+
+
 def told(exc: BaseException) -> str:
     """Say an exception in one line: its class, which authors know it by, and what it says."""
     try:

@@ -3,6 +3,7 @@
 import inspect
 import re
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any, Final, Literal, TypedDict
 
 from apps.firewall.tools.authoring.errors import AuthoringError
@@ -44,6 +45,8 @@ class Members(TypedDict, total=False):
 
 
 NAMES: Final = frozenset(Members.__annotations__)
+OF_BASE: Final = frozenset({"context", "config"})
+NEARLY: Final = 0.85
 _WORD_START: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -60,13 +63,31 @@ def checked_members(members: Mapping[str, Any], of: str) -> dict[str, Any]:
 
 
 def members_of_class(owner: type) -> dict[str, Any]:
-    """Collect the members that a class states as attributes; methods and properties are none."""
+    """Collect the members that a class states as attributes; methods and properties are none.
+
+    Raises:
+        AuthoringError: an attribute is nearly spelt like a member; one that begins with `_` never is meant so.
+    """
+    _refuse_misspelt(owner)
     found = {}
     for name in NAMES:
         value = inspect.getattr_static(owner, name, None)
         if value is not None and not callable(value) and not isinstance(value, property):
             found[name] = value
     return found
+
+
+def _refuse_misspelt(owner: type) -> None:
+    for name in {name for each in owner.__mro__ for name in vars(each) if each is not object}:
+        value = inspect.getattr_static(owner, name, None)
+        if name in NAMES or name in OF_BASE or name.startswith("_") or callable(value):
+            continue
+        meant = get_close_matches(name, NAMES, n=1, cutoff=NEARLY)
+        if meant:
+            raise AuthoringError(
+                f"`{owner.__name__}`: a definition has no member `{name}`; did you mean `{meant[0]}`? An attribute of "
+                f"your own begins with `_`"
+            )
 
 
 def name_of_class(class_name: str) -> str:

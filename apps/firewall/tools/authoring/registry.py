@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, Self
 
 from apps.firewall.errors import FirewallError
+from apps.firewall.tools.admission import admit_definition
 from apps.firewall.tools.authoring.answers import answer_text
 from apps.firewall.tools.authoring.context import ToolContext
 from apps.firewall.tools.authoring.errors import AuthoringError, internal_error
@@ -129,7 +130,7 @@ class ToolRegistry:
         Raises:
             DefinitionInvalidError, NameTakenError.
         """
-        read = definition if isinstance(definition, Definition) else read_definition(definition)
+        read = definition if isinstance(definition, Definition) else admit_definition(definition)
         read = replace(read, permissions=tuple(dict.fromkeys((*read.permissions, *permissions))))
         written = definition_json(read)
 
@@ -146,7 +147,7 @@ class ToolRegistry:
             AuthoringError, NotOfferedError, DefinitionInvalidError, NameTakenError.
         """
         context = ToolContext(config=config or {})
-        definitions = [read_definition(offer.definition) for offer in offers_of(target, context)]
+        definitions = [admit_definition(offer.definition) for offer in offers_of(target, context)]
         for position, read in enumerate(definitions):
 
             def load(context: ToolContext, position: int = position) -> Offer:

@@ -6,8 +6,9 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from typing import Any, Final, cast, get_args
 
+from apps.firewall.tools.admission import admit_definition
 from apps.firewall.tools.definition import Definition
-from apps.firewall.tools.definition_json import DefinitionInvalidError, definition_problems, read_definition
+from apps.firewall.tools.definition_json import DefinitionInvalidError, definition_problems
 from apps.firewall.tools.discovery.found import Failure, Found, Stage
 from apps.firewall.tools.executors import PythonExecutor
 from apps.firewall.tools.python_tools import Described, Place
@@ -97,7 +98,7 @@ def _of_offer(place: Place, offer: Mapping[str, Any], source: str, *, is_single:
 
 
 def _definition(place: Place, document: Any) -> Definition:
-    definition = read_definition(document)
+    definition = admit_definition(document, is_described=True)
     changes: dict[str, Any] = {"config": place.stored_config} if place.stored_config else {}
     if place.name:
         changes["name"] = place.name

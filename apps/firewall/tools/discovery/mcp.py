@@ -17,6 +17,7 @@ from apps.firewall.tools.discovery.found import Failure, Found, Look
 from apps.firewall.tools.executors import McpExecutor
 from apps.firewall.tools.mcp.errors import McpError
 from apps.firewall.tools.mcp.sessions import opened, start_limit_s
+from apps.firewall.tools.own_formats import with_packaged_formats
 from apps.firewall.tools.remote_json import plain_text
 
 LIST_S: Final = 30.0
@@ -111,7 +112,7 @@ def _found(tool: Any, name: str, connection: Connection, about: Mapping[str, Any
     key = plain_text(own, KEY_LETTERS) or "a tool without a name"
     try:
         document = _document(tool, name)
-        definition = read_definition(document)
+        definition = with_packaged_formats(read_definition(document))
     except _BrokenToolError as exc:
         return Found(key=key, failure=Failure(stage="verify", code=exc.code, message=exc.message), facts=about)
     except DefinitionInvalidError as exc:

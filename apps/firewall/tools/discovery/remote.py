@@ -8,14 +8,16 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from apps.firewall.errors import FirewallError
+from apps.firewall.tools.admission import admit_definition
 from apps.firewall.tools.connections import SECRET, Connection
 from apps.firewall.tools.connector import Answer, Connector, ConnectorError, Resolve, system_resolve
 from apps.firewall.tools.connector.errors import UrlRefusedError
 from apps.firewall.tools.connector.urls import check_url
 from apps.firewall.tools.definition import Definition, schema_digest
-from apps.firewall.tools.definition_json import DefinitionInvalidError, read_definition
+from apps.firewall.tools.definition_json import DefinitionInvalidError
 from apps.firewall.tools.discovery.found import Failure, Found, Look, Stage
 from apps.firewall.tools.executors import HttpExecutor
+from apps.firewall.tools.own_formats import with_packaged_formats
 from apps.firewall.tools.remote_json import JsonRefusedError, plain_text, read_json
 
 FORMAT: Final = 1
@@ -26,6 +28,9 @@ REMARK_CHARACTERS: Final = 500
 
 HEALTH: Final = frozenset({"ok", "degraded", "down"})
 STATUSES: Final = frozenset({"active", "deprecated", "withdrawn"})
+
+BESIDE: Final = frozenset({"endpoint", "status", "health"})
+"""Members of an entry beside those of a definition."""
 
 Entry = Mapping[str, Any]
 
@@ -185,7 +190,7 @@ def _facts(entry: Entry) -> dict[str, Any]:
 
 def _definition(entry: Entry) -> Definition:
     try:
-        definition = read_definition(entry)
+        definition = with_packaged_formats(admit_definition(entry, beside=BESIDE))
     except DefinitionInvalidError as exc:
         mistakes = "; ".join(f"`{each['path']}` {each['message']}" for each in exc.details[:3])
         raise _BrokenError("verify", exc.code, plain_text(f"{exc.message}: {mistakes}", REMARK_CHARACTERS)) from exc

@@ -1,6 +1,7 @@
 """JUDGES how a tool is written: what a model will misread, what a provider will strip or refuse.
 
-`lint_definition` runs every check; codes are stable, texts are not. A finding never keeps a tool from working.
+`lint_definition` runs every check; codes are stable, texts are not. A finding stops no call; an error
+keeps a tool from being offered (`apps/registry/findings.py`).
 """
 
 from collections.abc import Callable, Iterator

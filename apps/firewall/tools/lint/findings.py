@@ -63,6 +63,10 @@ RULES: Final[Mapping[str, Rule]] = {
     "array_without_items": Rule("error", gettext_noop("the list `%(param)s` does not say what is in it")),
     "object_without_properties": Rule("warning", gettext_noop("the object `%(param)s` does not say what is in it")),
     "required_unknown": Rule("error", gettext_noop("`%(param)s` is required and not described as a param")),
+    "format_unknown": Rule(
+        "error",
+        gettext_noop("nothing checks the format `%(format)s`: use one that is known, or register a check of your own"),
+    ),
     "required_has_default": Rule("hint", gettext_noop("`%(param)s` is required, so its default is never used")),
     "default_invalid": Rule("error", gettext_noop("the default of `%(param)s` breaks its own rule: %(reason)s")),
     "enum_repeats": Rule("warning", gettext_noop("the enum of `%(param)s` holds a value twice")),

@@ -54,7 +54,7 @@ def _names(definition: Definition) -> Iterator[Finding]:
     known = {name for param in params_of(definition.parameters) for name in (param.name, param.path)}
     required = {param.path for param in params_of(definition.parameters) if param.is_required}
     for name in definition.sensitive:
-        if name not in known:
+        if name not in known and not _is_in_open(name, definition.parameters):
             yield found("sensitive_unknown", "sensitive", param=name)
     for name in resource_places(definition):
         if name not in {each.replace("[]", "") for each in known}:
@@ -67,6 +67,16 @@ def _names(definition: Definition) -> Iterator[Finding]:
     for name in definition.cache.key if definition.cache else ():
         if name not in known:
             yield found("cache_key_unknown", "cache.key", param=name)
+
+
+def _is_in_open(name: str, schema: Mapping[str, Any]) -> bool:
+    """Say whether a place lies in an object that takes members of any name, such as `headers.Authorization`."""
+    return any(
+        name.startswith(f"{param.path}.")
+        and "object" in str(param.schema.get("type", "object"))
+        and param.schema.get("additionalProperties", True) is not False
+        for param in params_of(schema)
+    )
 
 
 def _behaviour(definition: Definition) -> Iterator[Finding]:

@@ -8,11 +8,13 @@ from typing import Any, Final
 import jsonschema_rs
 
 from apps.firewall.redaction.names import is_secret_name
+from apps.firewall.tools.admission import undescribed
 from apps.firewall.tools.definition import Definition
 from apps.firewall.tools.lint.findings import Finding, found
 from apps.firewall.tools.lint.naming import words_of
 from apps.firewall.tools.lint.wording import repeats
 from apps.firewall.tools.lint.words import NO_SECRETS, VAGUE_PARAMS
+from apps.firewall.tools.own_formats import unknown_formats
 
 MANY_PARAMS: Final = 20
 DEEP: Final = 4
@@ -72,6 +74,9 @@ def check_params_schema(definition: Definition) -> Iterator[Finding]:
     if deepest is not None and deepest.depth > DEEP:
         yield found("params_deep", _place(deepest), param=deepest.path, depth=deepest.depth)
     yield from _unknown_required(schema)
+    for name, place in unknown_formats(schema).items():
+        if name not in definition.formats:
+            yield found("format_unknown", f"parameters.{place}", format=name)
     yield from _mixed_styles(params)
     for param in params:
         for check in (_described, _typed, _better_type, _values, _bounds):
@@ -98,10 +103,8 @@ def _is_sensitive(param: Param, definition: Definition) -> bool:
 
 
 def _unknown_required(schema: Mapping[str, Any]) -> Iterator[Finding]:
-    required, properties = schema.get("required"), schema.get("properties")
-    for name in required if isinstance(required, list) else ():
-        if isinstance(name, str) and name not in (properties if isinstance(properties, Mapping) else {}):
-            yield found("required_unknown", "parameters.required", param=name)
+    for place, name in undescribed(schema):
+        yield found("required_unknown", f"parameters.{place}", param=name)
 
 
 def _mixed_styles(params: list[Param]) -> Iterator[Finding]:

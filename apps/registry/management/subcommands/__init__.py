@@ -21,6 +21,7 @@ SUBCOMMANDS: Final[Mapping[str, Subcommand]] = {
     "state": Subcommand("Move a tool to another state.", moving.state_arguments, moving.state),
     "accept": Subcommand("Accept, or dismiss, changed definitions.", moving.accept_arguments, moving.accept),
     "lint": Subcommand("Check how tools are written.", reading.lint_arguments, reading.lint),
+    "failures": Subcommand("Show what a tool raised, for its author.", reading.failures_arguments, reading.failures),
     "docs": Subcommand("Render a catalogue of the tools as Markdown.", reading.docs_arguments, reading.docs),
 }
 """Name -> what it does."""

@@ -3,16 +3,18 @@
 import json
 from argparse import ArgumentParser
 from collections import Counter
+from textwrap import indent
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from apps.firewall.identifiers import show_id
 from apps.firewall.tools.catalogue_page import CatalogueEntry, catalogue_markdown
 from apps.registry.definitions import tool_definition
 from apps.registry.findings import tool_findings
 from apps.registry.management.subcommands.subcommand import Options, named_tool
 from apps.registry.models import Environment, Tool, ToolState
-from apps.registry.selectors import tools_of
+from apps.registry.selectors import tool_failures, tools_of
 
 
 def list_arguments(parser: ArgumentParser) -> None:
@@ -63,6 +65,22 @@ def lint(command: BaseCommand, environment: Environment, options: Options) -> No
     failed = severities["error"] + (severities["warning"] if options["strict"] else 0)
     if failed:
         raise CommandError(f"{failed} of {severities.total()} findings must be mended")
+
+
+def failures_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("name", metavar="TOOL")
+    parser.add_argument("--limit", type=int, default=5, help="of failures, the newest first")
+
+
+def failures(command: BaseCommand, environment: Environment, options: Options) -> None:
+    """Write each failure with its traceback, as its author reads it."""
+    tool = named_tool(environment, options["name"])
+    rows = list(tool_failures(tool, limit=max(options["limit"], 1)))
+    for each in rows:
+        command.stdout.write(f"{each.at:%F %T} {show_id('call', each.call_id)} {each.code}: {each.exception}")
+        command.stdout.write(indent(each.traceback or each.message or "-", "  "))
+    if not rows:
+        command.stdout.write(f"`{tool.name}` has raised nothing, as far as failures are kept")
 
 
 def docs_arguments(parser: ArgumentParser) -> None:

@@ -10,13 +10,15 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
 from apps.firewall.tools.discovery.tool_file import read_tool_file
+from apps.registry.errors import ToolInvalidError
 from apps.registry.management.subcommands.subcommand import Options, read_document, read_file
-from apps.registry.models import DiscoverySource, Environment, SourceKind, ToolState
-from apps.registry.registering import read_order
-from apps.registry.selectors import plugin_find, source_find
-from apps.registry.services import source_create, source_save, tool_register, tool_set_state
+from apps.registry.models import DiscoverySource, Environment, Plugin, SourceKind, Tool, ToolState
+from apps.registry.registering import Order, read_order
+from apps.registry.selectors import plugin_find, source_find, tool_find
+from apps.registry.services import source_create, source_save, tool_register, tool_restate, tool_set_state
 from apps.registry.services.sources import OPTIONS
 
+EXECUTOR: Final = "executor"
 SOURCE_MEMBERS: Final = frozenset({"kind", "settings", "secrets", *OPTIONS})
 
 
@@ -29,24 +31,49 @@ def register_arguments(parser: ArgumentParser) -> None:
 
 
 def register(command: BaseCommand, environment: Environment, options: Options) -> None:
-    """Register every tool of a file, or none."""
+    """Register every tool of a file, or none; run again, it changes what the file says."""
     plugin = plugin_find(environment, options["plugin"]) if options["plugin"] else None
     if options["plugin"] and plugin is None:
         raise CommandError(f"no plugin named `{options['plugin']}`")
     with transaction.atomic():
-        for definition, executor in _orders(read_document(options["file"])):
-            order = read_order(environment, definition, executor)
-            tool = tool_register(environment, order.definition, executor=order.executor, plugin=plugin)
+        for order in _orders(environment, read_document(options["file"])):
+            known = tool_find(environment, order.definition.name)
+            tool = _registered(environment, order, plugin, known)
+            change = "" if known is None else ", unchanged" if known.version == tool.version else ", changed"
             if options["activate"]:
                 tool = tool_set_state(tool, state=ToolState.ACTIVE)
-            command.stdout.write(f"{tool.name}: {tool.state}")
+            command.stdout.write(f"{tool.name}: {tool.state}{change}")
 
 
-def _orders(document: Any) -> list[tuple[Any, Mapping[str, Any] | None]]:
-    listed = document.get("tools", [document]) if isinstance(document, Mapping) else document
-    if not isinstance(listed, list) or not listed:
+def _registered(environment: Environment, order: Order, plugin: Plugin | None, known: Tool | None) -> Tool:
+    if known is None:
+        return tool_register(environment, order.definition, executor=order.executor, plugin=plugin)
+    if plugin is not None and known.plugin_id != plugin.pk:
+        raise CommandError(f"`{known.name}` belongs to another plugin, or to none: leave `--plugin` out")
+    return tool_restate(known, order.definition, executor=order.executor)
+
+
+def _orders(environment: Environment, document: Any) -> list[Order]:
+    """Read the definitions of a file, each with what runs it; every mistake of all of them is told at once."""
+    is_list = isinstance(document, list) or (isinstance(document, Mapping) and "tools" in document)
+    listed = document["tools"] if isinstance(document, Mapping) and is_list else document if is_list else [document]
+    if not isinstance(listed, list) or not listed or not document:
         raise CommandError("the file holds no definition")
-    return [(each, each.get("executor") if isinstance(each, Mapping) else None) for each in listed]
+    orders, details = [], []
+    if isinstance(document, Mapping) and is_list:
+        unknown = (name for name in document if name != "tools")
+        details += [{"path": str(name), "code": "unknown_field", "message": "is not known here"} for name in unknown]
+    for index, each in enumerate(listed):
+        executor = each.get(EXECUTOR) if isinstance(each, Mapping) else None
+        path = f"tools[{index}]." if is_list else ""
+        try:
+            orders.append(read_order(environment, each, executor, path=path, beside=EXECUTOR))
+        except ToolInvalidError as exc:
+            details += exc.details
+    if details:
+        count = len(details)
+        raise ToolInvalidError(f"the file has {count} mistake{'s' * (count != 1)}: nothing is registered", details)
+    return orders
 
 
 def import_arguments(parser: ArgumentParser) -> None:

@@ -106,6 +106,7 @@ FLAWS: list[tuple[str, dict[str, Any]]] = [
         with_param(anyOf=[{"type": "string"}, {"type": "integer"}], description="Scale of the temperature shown"),
     ),
     ("format_stripped", with_param("day", type="string", format="date", description="Day of the forecast wanted")),
+    ("format_unknown", with_param("plate", type="string", format="car-plate", description="Plate of the car wanted")),
     ("keyword_stripped", with_param("note", type="string", minLength=3, description="Remark printed under the answer")),
     ("reference_resolved", schema(**{"$defs": {"place": CITY}, "properties": {"city": {"$ref": "#/$defs/place"}}})),
     ("example_invalid", weather(examples=[{"parameters": {"city": 7}}])),
