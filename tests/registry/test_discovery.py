@@ -286,3 +286,27 @@ def test_a_tool_that_its_file_switches_off_goes_and_comes_back_and_nothing_is_br
 
     look(found("files__list"), found("files__read"))
     assert state() == "active"
+
+
+@pytest.mark.parametrize("key", ["browser", "exec", "message", "cron", "group-of-mine"])
+def test_a_source_may_have_a_key_by_which_policies_mean_something_else(environment: Environment, key: str) -> None:
+    from apps.registry.services.lists import is_policy_word
+
+    source = services.source_create(environment, key=key, kind="folder", settings={"scan_directories": ["/srv/tools"]})
+    for outcome in ("added", "same"):
+        run = services.run_take(services.run_start(source), LookAt(found=(found("page_open"),)))
+        assert outcomes(run) == {"page_open": (outcome, "")}
+
+    row = Tool.objects.select_related("plugin").get(environment=environment, name="page_open")
+    assert row.plugin is not None
+    assert row.plugin.key == (f"{key}-tools" if is_policy_word(environment, key) else key)
+    assert (row.state, row.discovery_source_id) == ("active", source.pk)
+
+
+def test_the_id_made_for_such_a_source_is_not_taken_from_another(environment: Environment) -> None:
+    settings = {"scan_directories": ["/srv/tools"]}
+    other = services.source_create(environment, key="browser-tools", kind="folder", settings=settings)
+    services.run_take(services.run_start(other), LookAt(found=(found("tab_open"),)))
+    source = services.source_create(environment, key="browser", kind="folder", settings=settings)
+    run = services.run_take(services.run_start(source), LookAt(found=(found("page_open"),)))
+    assert outcomes(run) == {"page_open": ("broken", "plugin_taken")}

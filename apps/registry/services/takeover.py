@@ -41,6 +41,7 @@ WAITS: Final = "waits for an admin"
 RESTORABLE: Final = frozenset({GONE, SOURCE_GONE})
 """Why a tool is unregistered that comes back when its source brings it again; what a person took away stays away."""
 
+ENDING: Final = "-tools"
 MESSAGE_LETTERS: Final = 1000
 FACT_LETTERS: Final = 4000
 
@@ -68,6 +69,7 @@ class Takeover:
     foreign: set[str] = field(default_factory=set)
     pending: dict[UUID, DefinitionDrift] = field(default_factory=dict)
     plugins: dict[str, Plugin] = field(default_factory=dict)
+    own_plugins: set[str] = field(default_factory=set)
     seen: set[str] = field(default_factory=set)
     new: list[Tool] = field(default_factory=list)
     findings: list[dict[str, Any]] = field(default_factory=list)
@@ -94,6 +96,8 @@ class Takeover:
         self.pending = {drift.tool_id: drift for drift in waiting}
         last = Tool.objects.filter(environment=environment).aggregate(last=Max("position"))["last"]
         self._next_position = 0 if last is None else last + 1
+        ours = (tool for tool in self.by_name.values() if tool.discovery_source_id == self.source.pk and tool.plugin)
+        self.own_plugins = {tool.plugin.key for tool in ours if tool.plugin is not None}
         self.plugins = {plugin.key.lower(): plugin for plugin in Plugin.objects.filter(environment=environment)}
 
     def _take_one(self, found: Found) -> None:
@@ -141,7 +145,7 @@ class Takeover:
         if self._plugin_id_is_refused(found):
             return _why("verify", "plugin_id_refused", f"`{found.plugin[:128]}` cannot be the id of a plugin")
         if self._plugin_is_anothers(found):
-            return _why("verify", "plugin_taken", f"the plugin `{found.plugin}` belongs to another source")
+            return _why("verify", "plugin_taken", f"the plugin `{self._plugin_key(found)}` belongs to another source")
         if found.executor is None and self.source.kind not in RUNS_ELSEWHERE:
             return _why("load", "no_executor", "nothing here can run it")
         return None
@@ -164,9 +168,24 @@ class Takeover:
             return tool.source == ToolSource.MCP and tool.server_name == self.source.key
         return tool.source == ToolSource.PLUGIN and tool.plugin is not None and tool.plugin.key == self.source.key
 
+    def _plugin_key(self, found: Found) -> str:
+        """Name the plugin of a tool: the one that its source says, else the source by its key.
+
+        A key by which policies mean something else, such as `browser`, gets an ending; a plugin that is there keeps its
+        id, whatever words a release brings.
+        """
+        key = self.source.key
+        if self.source.kind in MCP_KINDS or found.plugin:
+            return found.plugin if self.source.kind not in MCP_KINDS else ""
+        other = f"{key}{ENDING}"
+        if other in self.own_plugins:
+            return other
+        is_word = key.lower() not in self.plugins and is_policy_word(self.source.environment, key)
+        return other if is_word else key
+
     def _plugin_id_is_refused(self, found: Found) -> bool:
         """Policies name plugins by their ids, and such an id would change what they say of other tools."""
-        plugin = "" if self.source.kind in MCP_KINDS else found.plugin or self.source.key
+        plugin = self._plugin_key(found)
         if not plugin or plugin.lower() in self.plugins:
             return False
         namesake = self.by_name.get(plugin.lower())
@@ -174,7 +193,8 @@ class Takeover:
         return is_foreign or not NAME.fullmatch(plugin) or is_policy_word(self.source.environment, plugin)
 
     def _plugin_is_anothers(self, found: Found) -> bool:
-        plugin = self.plugins.get(found.plugin.lower()) if found.plugin else None
+        key = self._plugin_key(found)
+        plugin = self.plugins.get(key.lower()) if key != self.source.key else None
         return plugin is not None and any(
             tool.plugin_id == plugin.pk and tool.state != ToolState.UNREGISTERED and not self._is_ours(tool)
             for tool in self.by_name.values()
@@ -185,7 +205,7 @@ class Takeover:
         return Pinned(
             definition=found.definition,
             executor={} if found.executor is None else executor_json(found.executor),
-            plugin="" if self.source.kind in MCP_KINDS else found.plugin or self.source.key,
+            plugin=self._plugin_key(found),
             is_optional=found.is_optional,
         )
 
