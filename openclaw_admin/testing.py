@@ -1,5 +1,5 @@
 """What tests of tools import: `from openclaw_admin.testing import run_tool` (docs/writing-tools.md)."""
 
-from apps.firewall.runtime.kit import ToolKit, ToolNotReadyError, run_tool
+from apps.firewall.runtime.kit import ToolAnswer, ToolKit, ToolNotReadyError, run_tool
 
-__all__ = ["ToolKit", "ToolNotReadyError", "run_tool"]
+__all__ = ["ToolAnswer", "ToolKit", "ToolNotReadyError", "run_tool"]
