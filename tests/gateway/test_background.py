@@ -203,6 +203,23 @@ def test_a_terminal_in_the_foreground_needs_no_session(agent: httpx.Client) -> N
     assert answer["result"]["exit_code"] == 0
 
 
+def test_a_log_is_read_whole_part_by_part_though_a_line_of_it_fills_no_answer(agent: httpx.Client) -> None:
+    name = begun(run(agent, "sh -c 'head -c 70000 /dev/zero | tr \"\\\\000\" a; echo; echo bbbb; echo end'"))
+    until(lambda: has_ended(name), seconds=30)
+
+    text, log = "", process(agent, "log", name, offset=0)["result"]
+    for _ in range(5):
+        text += log["output"]
+        if "nextOffset" not in log:
+            break
+        log = process(agent, "log", name, offset=log["nextOffset"])["result"]
+
+    assert text == "a" * 70_000 + "\nbbbb\nend\n"
+    last = process(agent, "log", name, limit=1)["result"]
+    assert (last["output"], last["firstLine"], "nextOffset" in last) == ("end\n", 3, False)
+    assert last["goBack"] == "`log` with `offset` 0 begins at the first of 3 lines before"
+
+
 @pytest.mark.slow
 def test_hostile_output_is_bounded_and_said_to_be(agent: httpx.Client) -> None:
     name = begun(run(agent, "sh -c 'yes aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa | head -c 20000000; printf \"\\377\\000end\"'"))
@@ -211,6 +228,7 @@ def test_hostile_output_is_bounded_and_said_to_be(agent: httpx.Client) -> None:
     row = BackgroundCommand.objects.get(pk=read_id("proc", name))
     assert row.output_total > 19_000_000
     assert len(row.output) <= 100_000
+    assert (log["nextOffset"], log["goOn"]) == (5, "`log` with `offset` 5 gives the next lines")
     assert log["droppedCharacters"] == row.output_begin > 0
     polled = process(agent, "poll", name)["result"]
     assert len(polled["output"]) <= 30_000

@@ -78,7 +78,7 @@ class Executors:
         return await runner.command_kept(call, session_id) if isinstance(runner, BuiltinRunner) else None
 
     async def check_formats(self, call: Call, tool: ToolEntry, texts: Texts) -> Sequence[bool]:
-        runner = self._runners.get(PythonExecutor.kind)
+        runner: object = self._runners.get(PythonExecutor.kind)
         if not isinstance(runner, CheckingRunner):
             raise FormatUncheckedError("no authors' code runs here, so nothing checks the formats of the tool's author")
         return await runner.check_formats(call, tool, executor_of(tool), texts)

@@ -39,7 +39,7 @@ def bytes_of(value: Any) -> int:
     return _BYTES.size(value)
 
 
-def cut_value(value: Any, limit: int, *, size: int | None = None, states: bool = True) -> Cut:
+def cut_value(value: Any, limit: int, *, size: int | None = None, states: bool = True, go_on: str = "") -> Cut:
     """Keep the beginning of a JSON value, in the order in which it is written.
 
     Where it ends stands one statement of how much is shown, and nothing follows: in a text at its end, in a list as
@@ -49,8 +49,10 @@ def cut_value(value: Any, limit: int, *, size: int | None = None, states: bool =
         limit: code points, at least 1.
         size: of the whole, when the value is only the beginning of it.
         states: False leaves the statement out, for a copy that is cut again.
+        go_on: what the statement adds: how to get what follows.
     """
-    return _cut(value, limit, characters_of(value) if size is None else size, _CHARACTERS, states=states)
+    whole = characters_of(value) if size is None else size
+    return _cut(value, limit, whole, _CHARACTERS, states=states, go_on=go_on)
 
 
 def cut_to_bytes(value: Any, limit: int, *, size: int | None = None) -> Cut:
@@ -58,12 +60,15 @@ def cut_to_bytes(value: Any, limit: int, *, size: int | None = None) -> Cut:
     return _cut(value, limit, bytes_of(value) if size is None else size, _BYTES, states=True)
 
 
-def _cut(value: Any, limit: int, size: int, unit: "_Unit", *, states: bool) -> Cut:
+def _cut(value: Any, limit: int, size: int, unit: "_Unit", *, states: bool, go_on: str = "") -> Cut:
     if size <= limit:
         return Cut(value, size, size)
-    room = limit - ROOM_FOR_STATEMENT if states and limit > 2 * ROOM_FOR_STATEMENT else limit
+    stated = ROOM_FOR_STATEMENT + unit.measure(go_on)
+    room = limit - stated if states and limit > 2 * stated else limit
     kept = min(room, unit.size(value))
     statement = f"[cut: the first {kept:,} of {size:,} {unit.name} are shown]" if states else ""
+    if statement and go_on:
+        statement += f" {go_on}"
     cutter = _Cutter(room, unit.measure, statement)
     shown = cutter.walk(value)
     return Cut(shown if cutter.is_over or not states else _stated(shown, statement), size, kept)

@@ -30,8 +30,8 @@ class Settled:
         kept: the result as the record keeps it: more of its text, none of its images and files.
         notes: what was masked in it.
         facts: `characters` of the whole, `shown` and `limit` in characters, `truncated`, `size_bytes` of its JSON,
-            `kept_bytes` where the record keeps less, `digest` of the whole by the installation's key, `masked`, and
-            `media` when there are images or files.
+            `go_on` where the cut says how, `kept_bytes` where the record keeps less, `digest` of the whole by the
+            installation's key, `masked`, and `media` when there are images or files.
     """
 
     sent: ToolOutcome
@@ -45,7 +45,9 @@ class Settled:
         return bool(self.facts.get("truncated")) or "digest" in self.facts
 
 
-def settle(outcome: ToolOutcome, rules: ResultRules, *, limit: int, sensitive: Collection[str] = ()) -> Settled:
+def settle(
+    outcome: ToolOutcome, rules: ResultRules, *, limit: int, sensitive: Collection[str] = (), go_on: str = ""
+) -> Settled:
     """Mask an outcome and cut it, for callers and for the record.
 
     Masking comes before cutting: a secret that lies across the end is seen whole. What lies far behind it is not
@@ -55,6 +57,7 @@ def settle(outcome: ToolOutcome, rules: ResultRules, *, limit: int, sensitive: C
         outcome: as JSON can carry it (`executors.sendable`).
         limit: characters that callers get of `content`, and as many of everything else.
         sensitive: names of fields that the tool declares secret.
+        go_on: how to get what is cut, for whoever reads the cut.
     Raises:
         TypeError: the result is no JSON.
     """
@@ -66,7 +69,7 @@ def settle(outcome: ToolOutcome, rules: ResultRules, *, limit: int, sensitive: C
     plain = taken.result
     size, masked, notes = _masked(plain, rules, max(limit, rules.kept_bytes), sensitive)
     kept = _kept(masked, plain, rules.kept_bytes)
-    shown = shown_of(masked, limit, whole=plain)
+    shown = shown_of(masked, limit, whole=plain, go_on=go_on)
     facts: dict[str, Any] = {
         "characters": size,
         "shown": shown.kept,
@@ -74,6 +77,7 @@ def settle(outcome: ToolOutcome, rules: ResultRules, *, limit: int, sensitive: C
         "truncated": shown.is_cut,
         "size_bytes": len(whole),
         "masked": len(notes),
+        **({"go_on": go_on} if go_on and shown.is_cut else {}),
         **({"media": len(taken.bytes_by_place)} if taken.bytes_by_place else {}),
     }
     if kept.is_cut or taken.bytes_by_place:
@@ -113,7 +117,7 @@ def _kept(masked: JsonObject, plain: JsonObject, limit_bytes: int) -> Cut:
     return cut_to_bytes(masked, limit_bytes, size=size)
 
 
-def shown_of(masked: JsonObject, limit: int, *, whole: JsonObject | None = None) -> Cut:
+def shown_of(masked: JsonObject, limit: int, *, whole: JsonObject | None = None, go_on: str = "") -> Cut:
     """Cut what models read and what programs read beside it, each by itself: the one must not cost the other.
 
     Args:
@@ -122,12 +126,13 @@ def shown_of(masked: JsonObject, limit: int, *, whole: JsonObject | None = None)
     """
     plain = masked if whole is None else whole
     if not isinstance(plain.get("content"), list):
-        return _part(masked, plain, limit)
+        return _part(masked, plain, limit, go_on)
     parts = [
         _part(
             {name: value for name, value in masked.items() if (name == "content") is is_content},
             {name: value for name, value in plain.items() if (name == "content") is is_content},
             limit,
+            go_on,
         )
         for is_content in (True, False)
     ]
@@ -136,11 +141,11 @@ def shown_of(masked: JsonObject, limit: int, *, whole: JsonObject | None = None)
     return Cut(ordered, sum(part.size for part in parts), sum(part.kept for part in parts))
 
 
-def _part(masked: JsonObject, plain: JsonObject, limit: int) -> Cut:
+def _part(masked: JsonObject, plain: JsonObject, limit: int, go_on: str) -> Cut:
     size = characters_of(plain)
     if size <= limit:
         return Cut(masked, size, size)
-    return cut_value(masked, limit, size=size)
+    return cut_value(masked, limit, size=size, go_on=go_on)
 
 
 def _error(error: Mapping[str, str], rules: ResultRules) -> dict[str, str]:

@@ -92,7 +92,7 @@ async def _poll(commands: Commands, session_id: str, params: JsonObject) -> Json
 
 async def _log(commands: Commands, session_id: str, params: JsonObject) -> JsonObject:
     found = await commands.found(session_id)
-    lines = found.view.text.splitlines(keepends=True)
+    lines = _lines(found.view.text)
     offset, limit = params.get("offset"), params.get("limit")
     if offset is None:
         count = limit or LOG_LINES
@@ -106,17 +106,28 @@ async def _log(commands: Commands, session_id: str, params: JsonObject) -> JsonO
         "firstLine": begin,
         "totalLines": len(lines),
         "truncated": begin > 0 or end < len(lines),
+        **({"nextOffset": end, "goOn": f"`log` with `offset` {end} gives the next lines"} if end < len(lines) else {}),
+        **({"goBack": f"`log` with `offset` 0 begins at the first of {begin} lines before"} if begin else {}),
         **({"droppedCharacters": found.view.begin} if found.view.begin else {}),
     }
 
 
+def _lines(text: str) -> list[str]:
+    """Part an output into lines; one that no answer holds counts as several, so that all of it can be read."""
+    return [
+        line[begin : begin + LOG_CHARACTERS]
+        for line in text.splitlines(keepends=True)
+        for begin in range(0, len(line), LOG_CHARACTERS)
+    ]
+
+
 def _fitting(lines: list[str], begin: int) -> tuple[str, int]:
-    """Put as many lines together as an answer holds; one that is too long by itself is cut."""
+    """Put as many lines together as an answer holds."""
     text, count = "", 0
     for line in lines:
         if count and len(text) + len(line) > LOG_CHARACTERS:
             break
-        text, count = text + line[:LOG_CHARACTERS], count + 1
+        text, count = text + line, count + 1
     return text, begin + count
 
 
