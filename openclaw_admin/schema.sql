@@ -109,6 +109,7 @@
 -- openclaw_gateways.0003_what_stops_end_at_gateways 7442c52eed16affa
 -- policies.0016_groups_that_no_key_proves 457df7b19b2572e3
 -- registry.0012_code_of_tools b00dbc684bd8e0fa
+-- registry.0013_what_tools_raised 9f44932d3aff46bd
 -- sessions.0001_initial 2aa438e2393ee513
 -- tool_runs.0001_runs_and_their_searches e2a6dbb50b07d8a1
 -- ;
@@ -2117,7 +2118,7 @@ ALTER TABLE "approvals_answerrule" ADD COLUMN "teams" varchar(64)[] DEFAULT '{}'
 -- ;
 ALTER TABLE "approvals_answerrule" ALTER COLUMN "teams" DROP DEFAULT
 -- ;
-ALTER TABLE "approvals_answerrule" ADD COLUMN "updated_at" timestamp with time zone DEFAULT '2026-11-29 17:54:31.734489+00:00'::timestamptz NOT NULL
+ALTER TABLE "approvals_answerrule" ADD COLUMN "updated_at" timestamp with time zone DEFAULT '2026-11-29 18:09:30.945710+00:00'::timestamptz NOT NULL
 -- ;
 ALTER TABLE "approvals_answerrule" ALTER COLUMN "updated_at" DROP DEFAULT
 -- ;
@@ -2339,7 +2340,7 @@ CREATE INDEX "audit_export_requested_by_id_b1eb06ef" ON "audit_export" ("request
 -- ;
 CREATE INDEX "audit_export_state" ON "audit_export" ("state", "expires_at")
 -- ;
-ALTER TABLE "audit_export" ADD COLUMN "touched_at" timestamp with time zone DEFAULT '2026-11-29 17:54:35.244647+00:00'::timestamptz NOT NULL
+ALTER TABLE "audit_export" ADD COLUMN "touched_at" timestamp with time zone DEFAULT '2026-11-29 18:09:35.238846+00:00'::timestamptz NOT NULL
 -- ;
 ALTER TABLE "audit_export" ALTER COLUMN "touched_at" DROP DEFAULT
 -- ;
@@ -8047,6 +8048,14 @@ CREATE OR REPLACE FUNCTION "public"._pgtrigger_should_ignore(
 CREATE TABLE "registry_toolcode" ("digest" varchar(64) NOT NULL PRIMARY KEY, "files" jsonb NOT NULL, "found_at" timestamp with time zone NOT NULL)
 -- ;
 CREATE INDEX "registry_toolcode_digest_7f082d49_like" ON "registry_toolcode" ("digest" varchar_pattern_ops)
+-- ;
+CREATE TABLE "registry_toolfailure" ("id" uuid NOT NULL PRIMARY KEY, "at" timestamp with time zone NOT NULL, "call_id" uuid NOT NULL, "code" varchar(64) NOT NULL, "exception" varchar(200) NOT NULL, "message" text NOT NULL, "traceback" text NOT NULL, "tool_id" uuid NOT NULL)
+-- ;
+ALTER TABLE "registry_toolfailure" ADD CONSTRAINT "registry_toolfailure_tool_id_f1e996dd_fk_registry_tool_id" FOREIGN KEY ("tool_id") REFERENCES "registry_tool" ("id") DEFERRABLE INITIALLY DEFERRED
+-- ;
+CREATE INDEX "registry_toolfailure_tool_id_f1e996dd" ON "registry_toolfailure" ("tool_id")
+-- ;
+CREATE INDEX "failures_of_tool" ON "registry_toolfailure" ("tool_id", "at" DESC)
 -- ;
 CREATE TABLE "django_session" ("session_key" varchar(40) NOT NULL PRIMARY KEY, "session_data" text NOT NULL, "expire_date" timestamp with time zone NOT NULL)
 -- ;
