@@ -53,7 +53,7 @@ async def test_an_allowed_command_is_told_and_its_report_is_the_outcome() -> Non
 
     assert (result.status, result.result) == ("completed", {"said": "done"})
     assert [action.argv for action in told.actions] == [["uname", "-s"]]
-    assert told.actions[0].host == {"id": "gw_1", "name": "office", "wait_s": 60}
+    assert told.actions[0].host == {"id": "gw_1", "name": "office", "wait_s": 60, "known": [], "spawners": []}
     assert here.ledger.kinds == [("call_intent", "started"), ("call_outcome", "completed")]
     assert here.executor.actions == []
 
