@@ -510,6 +510,7 @@ AGENTS: dict[tuple[str, str], Permission | None] = {
     ("DELETE", "/api/v1/openclaw/calls/{id}"): P.GATEWAY_CALLS,
     ("POST", "/api/v1/openclaw/calls/{id}/outcome"): P.GATEWAY_CALLS,
     ("POST", "/api/v1/openclaw/ungoverned"): P.GATEWAY_CALLS,
+    ("POST", "/api/v1/openclaw/blocked"): P.GATEWAY_CALLS,
     ("POST", "/api/v1/openclaw/stops"): P.GATEWAY_CALLS,
     ("POST", "/api/v1/openclaw/heartbeat"): P.GATEWAY_CALLS,
     ("POST", "/api/v1/rpc/exec.approval.request"): P.CALLS_MAKE,

@@ -14,6 +14,7 @@ from apps.approvals.errors import (
     ApprovalFrozenError,
     ApprovalSupersededError,
     CallerEndedError,
+    CallerGoneError,
     DecisionNotAllowedError,
     NotAnApproverError,
     OwnRequestError,
@@ -63,10 +64,14 @@ def answer_check(approval: Approval, wanted: State, answerer: Answerer) -> Place
     """Let an answer to a request that waits through, and tell by which rule and in whose place.
 
     Raises:
-        ApprovalExpiredError, NotAnApproverError, CallerEndedError, OwnRequestError, ApprovalFrozenError.
+        ApprovalExpiredError, CallerGoneError, NotAnApproverError, CallerEndedError, OwnRequestError,
+        ApprovalFrozenError.
     """
     if not rules.is_in_time(approval, answerer.at):
         raise ApprovalExpiredError(expired_at=approval.expires_at)
+    gone = rules.caller_gone(approval, answerer.at)
+    if gone:
+        raise CallerGoneError(f"{gone}: nothing would run, and the request is withdrawn")
     place = answerer.place_for(approval)
     if wanted in ALLOWED:
         ended = rules.caller_ended(approval, answerer.at)
@@ -104,7 +109,8 @@ def _ended(approval: Approval) -> ApprovalError:
     if approval.state == State.EXPIRED:
         return ApprovalExpiredError(expired_at=approval.expires_at)
     if approval.state == State.CANCELLED:
-        return ApprovalCancelledError("the request was withdrawn")
+        why = f": {approval.decision_reason}" if approval.decision_reason else ""
+        return ApprovalCancelledError(f"the request was withdrawn{why}")
     if approval.state == State.SUPERSEDED:
         return ApprovalSupersededError(f"the request was superseded: {approval.decision_reason}")
     assert approval.decided_at is not None  # noqa: S101 - a constraint of the table

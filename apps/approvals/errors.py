@@ -60,6 +60,10 @@ class ApprovalCancelledError(ApprovalError):
     code = "approval_cancelled"
 
 
+class CallerGoneError(ApprovalCancelledError):
+    """The call does not wait for the answer any more, so nothing would run; the request is withdrawn."""
+
+
 class ApprovalSupersededError(ApprovalError):
     """The request could not be answered as it stood any more: a newer one, or a newer policy, took its place."""
 

@@ -89,6 +89,8 @@ class Approval(models.Model):
     fallback_rule = models.TextField(blank=True, default="")
     requested_at = models.DateTimeField()
     expires_at = models.DateTimeField()
+    waits_until = models.DateTimeField(null=True)
+    """Until when a caller that must come back for the answer is known to wait; empty for all others."""
     frozen_at = models.DateTimeField(null=True)
     stood_still = models.DurationField(default=timedelta)
     escalated_at = models.DateTimeField(null=True)

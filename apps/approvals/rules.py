@@ -69,6 +69,13 @@ def caller_ended(approval: Approval, at: datetime) -> str:
     return ""
 
 
+def caller_gone(approval: Approval, at: datetime) -> str:
+    """Say that whoever asked does not wait for the answer any more; empty while it may."""
+    if approval.waits_until is None or at < approval.waits_until:
+        return ""
+    return f"{approval.host or 'the caller'} no longer waits for the answer"
+
+
 def standing_at(at: datetime) -> Q:
     """Give the condition of grants that have not ended."""
     return Q(expires_at=None) | Q(expires_at__gt=at)

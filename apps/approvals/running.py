@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Q
 
 from apps.approvals.drafts import Claim
 from apps.approvals.errors import ApprovalClaimedError, ApprovalNotAllowedError
@@ -21,6 +22,7 @@ from apps.events.notices import announce
 # An allowed action that no runner took in this time (all were down) does not run any more: nobody expects it.
 CLAIM_WINDOW = timedelta(minutes=15)
 NOT_RUN = "it was allowed, but no runner took it in time"
+NOT_TAKEN = "it was allowed, but the gateway that asked no longer waited for the answer"
 
 
 def approval_claim(approval_id: UUID, *, boot: UUID, at: datetime) -> Claim:
@@ -91,9 +93,8 @@ def approvals_abandon(at: datetime) -> int:
     """
     if clock_rests(at, limit=CLAIM_WINDOW):
         return 0
-    late = Approval.objects.filter(
-        state__in=ALLOWED, claimed_at=None, finished_at=None, decided_at__lte=at - CLAIM_WINDOW
-    )
+    is_late = Q(decided_at__lte=at - CLAIM_WINDOW) | Q(waits_until__lte=at)
+    late = Approval.objects.filter(is_late, state__in=ALLOWED, claimed_at=None, finished_at=None)
     return sum(_abandon_one(pk, at) for pk in late.values_list("pk", flat=True))
 
 
@@ -105,7 +106,8 @@ def _abandon_one(approval_id: UUID, at: datetime) -> bool:
         approval.finished_at, approval.sealed_action = at, None
         approval_save(approval, "finished_at", "sealed_action")
         announce("approval.changed", id=approval.pk, environment=approval.environment.slug)
+        reason = NOT_RUN if approval.waits_until is None else NOT_TAKEN
         entry_record(
-            approval_entry(approval, EntryKind.DENIAL, actor=SYSTEM, at=at, status=State.DENIED, reason=NOT_RUN)
+            approval_entry(approval, EntryKind.DENIAL, actor=SYSTEM, at=at, status=State.DENIED, reason=reason)
         )
     return True

@@ -22,6 +22,7 @@ from apps.approvals.errors import (
     ApprovalPendingError,
     ApprovalSupersededError,
     CallerEndedError,
+    CallerGoneError,
     NotAnApproverError,
     OwnRequestError,
 )
@@ -33,7 +34,7 @@ from apps.approvals.states import ALLOWED, State
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.masking import Masker
 from apps.audit.services import entries_record, entry_record
-from apps.events.clock import clock_check
+from apps.events.clock import clock_check, clock_rests
 from apps.events.notices import announce
 
 TRIES = 5
@@ -175,6 +176,8 @@ def approval_resolve(
         entry_record(refusal_entry(approval, decision, code=exc.code, actor=actor_of(by), at=at))
         if isinstance(exc, CallerEndedError):
             approval_cancel(approval, at=at, reason=rules.caller_ended(approval, at))
+        if isinstance(exc, CallerGoneError):
+            approval_cancel(approval, at=at, reason=rules.caller_gone(approval, at))
         raise
 
 
@@ -269,6 +272,25 @@ def approvals_withdraw(at: datetime) -> int:
         if known[caller]:
             withdrawn += approval_cancel(approval, at=at, reason=known[caller]).decided_at == at
     return withdrawn
+
+
+def approval_waited(approval_id: UUID, *, until: datetime) -> None:
+    """Note until when the caller of a request is known to wait. A request that has ended stays as it is."""
+    Approval.objects.filter(pk=approval_id, state=State.REQUESTED).update(waits_until=until)
+
+
+def approvals_lapse(at: datetime) -> int:
+    """Withdraw every request whose caller does not wait for the answer any more. Harmless to repeat, and to race.
+
+    Returns:
+        How many were withdrawn now.
+    """
+    if clock_rests(at):
+        return 0
+    gone = Approval.objects.filter(state=State.REQUESTED, waits_until__lte=at).select_related("environment")
+    return sum(
+        approval_cancel(approval, at=at, reason=rules.caller_gone(approval, at)).decided_at == at for approval in gone
+    )
 
 
 def approval_supersede(approval: Approval, *, reason: str, at: datetime) -> bool:

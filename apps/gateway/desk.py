@@ -16,7 +16,7 @@ from django.utils import timezone
 from apps.approvals.errors import ApprovalError
 from apps.approvals.running import approval_claim, approval_finish
 from apps.approvals.selectors import approvals_runnable
-from apps.approvals.services import approvals_expire, approvals_withdraw
+from apps.approvals.services import approvals_expire, approvals_lapse, approvals_withdraw
 from apps.audit.services import boot_id
 from apps.firewall.engine.source import ToolEntry
 from apps.firewall.errors import FirewallError
@@ -253,6 +253,7 @@ class Desk:
         at = timezone.now()
         await in_database(approvals_expire, at)
         await in_database(approvals_withdraw, at)
+        await in_database(approvals_lapse, at)
         await in_database(abandoned_end, at)
         await self.take_cancels()
         for approval in await in_database(approvals_runnable, at):

@@ -27,6 +27,7 @@ KEPT: Final = timedelta(days=7)
 SETTLE_AFTER: Final = timedelta(minutes=1)
 SETTLE_LIMIT: Final = 500
 OPEN: Final = frozenset({"awaiting_approval", "approved", "running"})
+KNOWN: Final = frozenset({"completed", "failed", "cancelled"})
 NOT_RUN: Final = {"code": "not_run", "message": "the gateway stopped waiting and blocked the call"}
 STOPPED: Final = "stopped by {} with the kill switch: the gateway ended it"
 State = GatewayCall.State
@@ -144,23 +145,55 @@ def params_told(row: GatewayCall) -> dict[str, Any]:
 
 
 def call_report(gateway: OpenClawGateway, call_id: UUID, report: Report, *, at: datetime) -> GatewayCall:
-    """Take the gateway's report; the first one counts, the same question again is harmless.
+    """Take the gateway's report; the first one counts, the same report again is harmless.
+
+    What comes after the outcome `unknown` is one more outcome: what is known counts.
 
     Raises:
         GatewayCallNotFoundError: it asked about none with this id.
-        ReportRefusedError: it was never told to run, or its outcome is on record already; that it came is recorded.
+        ReportRefusedError: it was never told to run, or is said not to have run; that it came is recorded.
     """
     with transaction.atomic():
         row = _locked(gateway.pk, call_id)
-        is_taken = row.state == State.ENDED and row.outcome in {"completed", "failed"} and not row.is_withdrawn
+        is_taken = row.state == State.ENDED and row.outcome in KNOWN and not row.is_withdrawn
         if row.state == State.REPORTED or is_taken:
             return row
         if row.state == State.TOLD:
             report_keep(row, report)
             spawn_record(row, report.result, at=at)
+            _settle(row, at)  # where the process that waited for it is gone
             return row
+        if row.state == State.ENDED and row.outcome == "unknown" and not row.is_withdrawn:
+            spawn_record(row, report.result, at=at)
+            return _known_late(row, report, at)
         entry_record(_late(row, gateway, report, at))
     raise ReportRefusedError(f"the call is {row.state} already: {row.outcome or 'it was not told to run'}")
+
+
+def _known_late(row: GatewayCall, report: Report, at: datetime) -> GatewayCall:
+    """Record what a gateway tells of a call of which nobody knew how it ended: while we were away, or it was."""
+    outcome, gateway = _outcome_of(row, report), row.gateway
+    entry_record(
+        EntryDraft(
+            kind=EntryKind.CALL_OUTCOME,
+            actor=gateway.token.actor,
+            environment=gateway.environment.slug,
+            agent=row.agent,
+            session_key=row.session_key,
+            channel=row.channel,
+            tool=row.tool,
+            call_id=row.pk,
+            status=outcome.ended,
+            result=outcome.result,
+            error=outcome.error,
+            changes={"gateway": gateway.shown_id, "told_later": True},
+            at=at,
+        )
+    )
+    row.outcome, row.error = outcome.ended, _shown(outcome.error)
+    row.save(update_fields=["outcome", "error"])
+    _announce(row)
+    return row
 
 
 def report_keep(row: GatewayCall, report: Report) -> None:
@@ -200,7 +233,7 @@ def call_end_of(call_id: UUID, *, at: datetime) -> ToolOutcome | None:
     """Give the outcome of a call that was told, as soon as there is one; None while it may still come."""
     row = GatewayCall.objects.select_related("gateway").get(pk=call_id)
     if row.state == State.REPORTED:
-        return _reported(row)
+        return _outcome_of(row, _report_of(row))
     if row.is_withdrawn:
         return ToolOutcome(ended="failed", error=NOT_RUN)
     why = _lost(row, at)
@@ -230,12 +263,24 @@ def calls_settle(at: datetime) -> int:
     left = GatewayCall.objects.filter(ended_at=None, asked_at__lt=at - SETTLE_AFTER).values_list("pk", flat=True)
     closed = 0
     for call_id in left[:SETTLE_LIMIT]:
-        record = call_record(call_id)
-        if record is not None and record.status not in OPEN:
-            error = record.error if isinstance(record.error, dict) else None
-            call_close(call_id, record.status, error, at=at)
-            closed += 1
+        with transaction.atomic():
+            rows = GatewayCall.objects.select_for_update(of=("self",))
+            row = rows.select_related("gateway__environment", "gateway__token").get(pk=call_id)
+            closed += row.is_open and _settle(row, at)
     return closed
+
+
+def _settle(row: GatewayCall, at: datetime) -> bool:
+    """Close a call that the ledger has ended. A report that nobody took then is one more outcome, where it is known."""
+    record = call_record(row.pk)
+    if record is None or record.status in OPEN:
+        return False
+    reported = _report_of(row) if row.state == State.REPORTED and record.status == "unknown" else None
+    call_close(row.pk, record.status, record.error if isinstance(record.error, dict) else None, at=at)
+    row.refresh_from_db(fields=["state", "outcome", "error", "ended_at", "sealed_params", "sealed_report"])
+    if reported is not None and not row.is_withdrawn:
+        _known_late(row, reported, at)
+    return True
 
 
 def calls_forget(at: datetime) -> int:
@@ -256,19 +301,20 @@ def _lost(row: GatewayCall, at: datetime) -> str | None:
     return None
 
 
-def _reported(row: GatewayCall) -> ToolOutcome:
+def _report_of(row: GatewayCall) -> Report:
     assert row.sealed_report is not None  # noqa: S101 - its state says so
-    kept = json.loads(unseal(bytes(row.sealed_report), purpose=f"gateway.report {row.pk}"))
-    if row.ending and kept["is_error"]:
+    return Report(**json.loads(unseal(bytes(row.sealed_report), purpose=f"gateway.report {row.pk}")))
+
+
+def _outcome_of(row: GatewayCall, report: Report) -> ToolOutcome:
+    result = None if report.result is None else dict(report.result)
+    if not report.is_error:
+        return ToolOutcome(result=result or {})
+    if row.ending:
         message = STOPPED.format(row.ending_by.rpartition(":")[2] or "the system")
-        return ToolOutcome(ended="cancelled", result=kept["result"], error={"code": "stopped", "message": message})
-    if not kept["is_error"]:
-        return ToolOutcome(result=kept["result"] or {})
-    return ToolOutcome(
-        ended="failed",
-        result=kept["result"],
-        error={"code": "gateway_reported", "message": kept["error"] or "the gateway reports that it failed"},
-    )
+        return ToolOutcome(ended="cancelled", result=result, error={"code": "stopped", "message": message})
+    message = report.error or "the gateway reports that it failed"
+    return ToolOutcome(ended="failed", result=result, error={"code": "gateway_reported", "message": message})
 
 
 def _late(row: GatewayCall, gateway: OpenClawGateway, report: Report, at: datetime) -> EntryDraft:

@@ -1,12 +1,17 @@
 // The server over HTTP. Messages of its errors never hold the token or the address.
+export const GIVEN_UP = "the call was given up";
 const ANSWER_LIMIT_BYTES = 8 * 1024 * 1024;
 
-/** The server does not answer, or not as it should; `refused` when it answered and said no. */
+/**
+ * The server does not answer, or not as it should; `refused` when it is no use to ask again now: it answered and said no,
+ * or, with `isUnheard`, it was never asked.
+ */
 export class ServerError extends Error {
-  constructor(message, { refused = false, code = "" } = {}) {
+  constructor(message, { refused = false, isUnheard = !refused, code = "" } = {}) {
     super(message);
     this.name = "ServerError";
     this.refused = refused;
+    this.isUnheard = isUnheard;
     this.code = code;
   }
 }
@@ -24,12 +29,12 @@ export class Client {
    */
   async send(method, path, body, { timeoutMs = 10_000, signals = [] } = {}) {
     const { settings } = this;
-    if (settings.problem) throw new ServerError(settings.problem, { refused: true });
+    if (settings.problem) throw new ServerError(settings.problem, { refused: true, isUnheard: true });
     let bearer;
     try {
       bearer = settings.token();
     } catch {
-      throw new ServerError("its token cannot be read", { refused: true });
+      throw new ServerError("its token cannot be read", { refused: true, isUnheard: true });
     }
     let response;
     let answer;
@@ -43,7 +48,8 @@ export class Client {
       });
       answer = await readJson(response);
     } catch (error) {
-      throw new ServerError(why(error));
+      const message = why(error);
+      throw new ServerError(message, { isUnheard: message !== GIVEN_UP });
     }
     if (response.ok) return answer;
     const refused = response.status < 500 && response.status !== 429;
@@ -67,7 +73,7 @@ async function readJson(response) {
 
 function why(error) {
   if (error?.name === "TimeoutError") return "it did not answer in time";
-  if (error?.name === "AbortError") return "the call was given up";
+  if (error?.name === "AbortError") return GIVEN_UP;
   const code = error?.cause?.code ?? error?.code;
   return typeof code === "string" && /^[A-Z_]+$/.test(code) ? `it cannot be reached (${code})` : "it cannot be reached";
 }

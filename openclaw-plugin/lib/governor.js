@@ -1,16 +1,16 @@
 // Asks the server before a call, waits for a person where one must answer, and reports after it.
 // Whatever goes wrong on the way to a yes is a no: the gateway runs nothing that the server did not allow.
 import { randomUUID } from "node:crypto";
-import { Client, ServerError } from "./client.js";
+import { Client, GIVEN_UP, ServerError } from "./client.js";
 import { bounded, callName, factsOf, isUnknownTool, plain, reportOf, same, wasBlocked } from "./facts.js";
 import { began, finished } from "./running.js";
+import { Spool } from "./spool.js";
 
 export const ASK_MS = 20_000; // of one request; the server holds it no longer than this
-const UNREACHABLE_MS = 5_000; // a server that restarts is given this long before a call is blocked
-const WHILE_WAITING_MS = 60_000; // and this long while a person is asked
+export const UNREACHABLE_MS = 5_000; // a server that restarts is given this long before a call is blocked
+export const WHILE_WAITING_MS = 60_000; // and this long while a person is asked
 const PAUSE_MS = 500;
-const REPORT_PAUSES_MS = [0, 1_000, 5_000, 20_000, 60_000, 120_000];
-const WITHDRAW_PAUSES_MS = [0, 1_000, 5_000, 20_000];
+const HELD_MS = 1_000; // a request that breaks after this was held by the server: a person may be asked
 const KEPT = 5_000;
 
 /** State that every copy of this module in one process shares; the gateway evaluates plugins more than once. */
@@ -28,8 +28,10 @@ export function sharedState() {
 }
 
 export class Governor {
-  constructor(settings, { state = sharedState(), client = new Client(settings), log = console, pause = sleep, knowledge } = {}) {
-    Object.assign(this, { settings, state, client, log, pause, knowledge });
+  constructor(settings, options = {}) {
+    const { state = sharedState(), client = new Client(settings), log = console, pause = sleep, now = Date.now } = options;
+    Object.assign(this, { settings, state, client, log, pause, now, knowledge: options.knowledge });
+    this.spool = new Spool(client, state, { file: settings.spoolFile, log, pause: pause === sleep ? rest : pause });
   }
 
   /** Answer the gateway's question about a call: block it, or let it run with the params that were judged. */
@@ -47,7 +49,7 @@ export class Governor {
       began(this.state, entry.id, event, ctx);
       return { params: answer.params };
     } catch (error) {
-      this.#withdraw(entry);
+      this.#giveUp(entry, event, ctx, error);
       return blocked(sentence(error));
     }
   }
@@ -64,7 +66,7 @@ export class Governor {
       this.#ungoverned(event, ctx, "params_changed");
     }
     const report = reportOf(event);
-    return this.#later(() => this.client.send("POST", `/calls/${entry.id}/outcome`, report), REPORT_PAUSES_MS);
+    return this.spool.send("POST", `/calls/${entry.id}/outcome`, report);
   }
 
   /** Watch the gateway's own news of tool calls: one that ends without a question ran ungoverned. */
@@ -84,6 +86,7 @@ export class Governor {
     const body = { boot: this.state.boot, ...versions, ...(warning ? { not_asking: warning } : {}) };
     const answer = await this.client.send("POST", "/heartbeat", body);
     this.#checkEnvironment(answer.environment);
+    void this.spool.drain();
     return answer;
   }
 
@@ -98,12 +101,12 @@ export class Governor {
     if (this.knowledge) body.context = this.knowledge.contextOf(event, ctx);
     if (!body.agent) throw new ServerError("the gateway does not say which agent calls", { refused: true });
     const signals = ctx?.abortSignal instanceof AbortSignal ? [ctx.abortSignal] : [];
-    const until = Date.now() + this.settings.personWaitS * 1000;
+    const until = this.now() + this.settings.personWaitS * 1000;
     let answer = await this.#persistently(() => this.#send("POST", "/calls", body, signals), UNREACHABLE_MS, until);
     while (answer.status === "pending" || answer.status === "awaiting_approval") {
       entry.id = answer.id;
-      if (Date.now() >= until) throw new ServerError("nobody answered in time", { refused: true });
-      const left = Math.max(0, Math.min(ASK_MS, until - Date.now()));
+      if (this.now() >= until) throw new ServerError("nobody answered in time", { refused: true });
+      const left = Math.max(0, Math.min(ASK_MS, until - this.now()));
       const path = `/calls/${answer.id}?wait=${Math.round(left)}`;
       answer = await this.#persistently(() => this.#send("GET", path, undefined, signals), WHILE_WAITING_MS, until);
     }
@@ -111,23 +114,38 @@ export class Governor {
     return answer;
   }
 
-  /** Tell that the call was blocked here: nobody need answer any more, and what was allowed did not run. */
-  #withdraw(entry) {
-    void this.#later(() => this.client.send("DELETE", `/calls/key_${entry.key}`), WITHDRAW_PAUSES_MS);
+  /**
+   * Tell that the call was blocked here: nobody need answer any more, and what was allowed did not run. Where the server
+   * could not be asked, it hears of the attempt as soon as it can.
+   */
+  #giveUp(entry, event, ctx, error) {
+    if (!error?.isUnheard) return void this.spool.send("DELETE", `/calls/key_${entry.key}`);
+    const { agent, session, context, tool, tool_kind: kind, run, tool_call: call } = factsOf(event, ctx);
+    const attempt = {
+      ...{ key: entry.key, agent, session, context, tool, tool_kind: kind, run, tool_call: call },
+      params: bounded(event?.params) ?? {},
+      blocked_at: new Date().toISOString(),
+      reason: error.message.slice(0, 300),
+    };
+    return void this.spool.keep("POST", "/blocked", { attempts: [attempt] });
   }
 
   #send(method, path, body, signals) {
     return this.client.send(method, path, body, { timeoutMs: ASK_MS + 10_000, signals });
   }
 
-  /** Ask again while the server cannot be reached, and no longer than that may take. */
+  /** Ask again while the server cannot be reached, and no longer after the first failure than that may take. */
   async #persistently(attempt, limitMs, until) {
-    const end = Math.min(Date.now() + limitMs, until);
+    let end = Infinity;
     for (;;) {
+      const began = this.now();
       try {
         return await attempt();
       } catch (error) {
-        const isOver = error?.message === "the call was given up" || error?.refused || Date.now() + PAUSE_MS >= end;
+        const wasHeld = this.now() - began > HELD_MS && error?.message !== "it did not answer in time";
+        if (wasHeld) end = this.now() + WHILE_WAITING_MS;
+        else if (end === Infinity) end = this.now() + limitMs;
+        const isOver = error?.message === GIVEN_UP || error?.refused || this.now() + PAUSE_MS >= Math.min(end, until);
         if (!(error instanceof ServerError) || isOver) throw error;
         await this.pause(PAUSE_MS);
       }
@@ -152,24 +170,7 @@ export class Governor {
       is_unknown_tool: unknown,
     };
     if (!unknown) this.log.warn?.(`a call of ${body.tool} was not governed by OpenClaw Admin (${seenBy})`);
-    return this.#later(() => this.client.send("POST", "/ungoverned", body), REPORT_PAUSES_MS);
-  }
-
-  /** Try until the server takes it; what it refuses is not sent again. */
-  async #later(attempt, pauses) {
-    for (const pauseMs of pauses) {
-      if (pauseMs) await this.pause(pauseMs);
-      try {
-        return await attempt();
-      } catch (error) {
-        if (error?.refused) {
-          this.log.warn?.(`OpenClaw Admin did not take a report: ${error.message}`);
-          return undefined;
-        }
-      }
-    }
-    this.log.warn?.("OpenClaw Admin could not be reached with a report");
-    return undefined;
+    return this.spool.send("POST", "/ungoverned", body);
   }
 
   #checkEnvironment(environment) {
@@ -227,5 +228,12 @@ function isObject(value) {
 function sleep(ms) {
   return new Promise((resolve) => {
     setTimeout(resolve, ms);
+  });
+}
+
+/** Wait for what may be done later: it keeps no process from ending. */
+function rest(ms) {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref?.();
   });
 }

@@ -22,6 +22,7 @@ export function register(api, { version, governor, harness = noHarness } = {}) {
   knowledge.listen(api);
   api.on("resolve_exec_env", (_event, ctx) => marked(own, ctx));
   api.on("gateway_start", () => {
+    void own.spool.resume();
     beginStops(own, { harness, log });
     return beginBeats(own, { version, api, log, facts: knowledge.facts });
   });

@@ -6,7 +6,7 @@ const LOOPBACK = new Set(["127.0.0.1", "localhost", "[::1]"]);
 
 /**
  * Read the plugin's configuration.
- * @returns {{server?: string, token?: () => string, environment: string, personWaitS: number, problem: string}}
+ * @returns {{server?: string, token?: () => string, environment: string, personWaitS: number, spoolFile: string, problem: string}}
  *   `problem` says what is wrong, and is empty when everything is there. `token` is read anew each time: it may change.
  */
 export function readSettings(config, { env = process.env, read = (path) => readFileSync(path, "utf8") } = {}) {
@@ -15,6 +15,7 @@ export function readSettings(config, { env = process.env, read = (path) => readF
   const settings = {
     environment: text(given.environment) || text(env.OPENCLAW_ADMIN_ENVIRONMENT),
     personWaitS: seconds(given.personWaitSeconds),
+    spoolFile: spoolFile(text(given.tokenFile) || text(env.OPENCLAW_ADMIN_TOKEN_FILE)),
     problem: "",
   };
   const url = URL.canParse(server) ? new URL(server) : null;
@@ -31,6 +32,11 @@ function token(given, env, read) {
   const found = text(given.token) || (file ? text(read(file)) : text(env.OPENCLAW_ADMIN_TOKEN));
   if (!/^oca_[\x21-\x7e]+$/.test(found)) throw new Error("no token is configured");
   return found;
+}
+
+/** Say where reports lie that could not be sent: beside the token, for its owner alone. */
+function spoolFile(tokenFile) {
+  return tokenFile ? `${tokenFile.replace(/\.token$/, "")}.spool` : "";
 }
 
 function text(value) {

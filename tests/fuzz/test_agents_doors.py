@@ -75,6 +75,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "/api/v1/openclaw/calls/{id}/outcome": {"is_error": True, "result": {"text": "a"}, "error": "no"},
     "/api/v1/openclaw/ungoverned": {**READ, "agent": "bot", "tool_call": "call_1", "error": "no"},
     "/api/v1/openclaw/heartbeat": {**BEAT},
+    "/api/v1/openclaw/blocked": {"attempts": [{"key": "key-000001", "tool": "exec", "params": {}}], "dropped": 1},
     "/api/v1/openclaw/stops": {"boot": "boot-0001", "heard": "x", "wait_ms": 0, "background": [], "ended": []},
 }  # fmt: skip
 """What agents and gateways send, by path."""

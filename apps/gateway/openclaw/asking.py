@@ -3,7 +3,8 @@
 import asyncio
 import time
 from dataclasses import dataclass, replace
-from typing import Any
+from datetime import timedelta
+from typing import Any, Final
 from uuid import UUID
 
 from django.utils import timezone
@@ -12,9 +13,9 @@ from apps.approvals.errors import ApprovalError
 from apps.approvals.models import Approval
 from apps.approvals.running import approval_claim, approval_finish
 from apps.approvals.selectors import approval_of_call
-from apps.approvals.services import approval_cancel, approvals_expire
+from apps.approvals.services import approval_cancel, approval_waited, approvals_expire
 from apps.audit.services import boot_id
-from apps.events.waiters import waiters
+from apps.events.waiters import Watch, waiters
 from apps.firewall.engine.context import CallContext, ContextError
 from apps.firewall.identifiers import new_id, read_id, show_id
 from apps.firewall.runtime.call import Action, Call, CallResult, Host
@@ -22,7 +23,8 @@ from apps.gateway.database import in_database
 from apps.gateway.lifecycle import Gateway
 from apps.gateway.openclaw.reading import WAIT_LIMIT_MS, Asked, gateway_of, read_asked
 from apps.gateway.refusals import REFUSALS
-from apps.gateway.runtime_api.http import Request
+from apps.gateway.runtime_api.http import Problem, Request
+from apps.gateway.runtime_api.leaving import Departure, departure_of
 from apps.gateway.runtime_api.reading import query_number
 from apps.gateway.tokens import TokenGrant
 from apps.openclaw_gateways.calls import (
@@ -39,6 +41,10 @@ from apps.openclaw_gateways.services import snapshot_asked
 from apps.openclaw_gateways.spawned import Spawning, is_spawned_key, spawners_of
 
 REREAD_S = 1.0
+BACK: Final = timedelta(seconds=75)
+"""So long a gateway asks on that cannot reach us, and a little longer."""
+BACK_AT_ONCE: Final = timedelta(seconds=10)
+"""Within this a gateway asks again whose connection broke."""
 KEY = "key_"
 WITHDRAWN = "the gateway stopped waiting for an answer"
 State = GatewayCall.State
@@ -56,14 +62,15 @@ async def ask(current: Gateway, grant: TokenGrant, request: Request, _: str) -> 
         await _note_snapshot(current, gateway)
         call = _call(gateway, grant, asked, spawnings, call_id=row.pk, trace_id=request.trace_id)
         _settled(current, row.pk, current.elsewhere.start(call))
-    return await stand(current, gateway, row.pk, deadline)
+    return await stand(current, gateway, row.pk, deadline, request)
 
 
 async def wait(current: Gateway, grant: TokenGrant, request: Request, identifier: str) -> tuple[int, Any]:
     """Wait for the answer to a question."""
     gateway = await gateway_of(grant)
     wait_ms = query_number(request.scope["query_string"], "wait", default=WAIT_LIMIT_MS, maximum=WAIT_LIMIT_MS)
-    return await stand(current, gateway, call_named(identifier), time.monotonic() + wait_ms / 1000)
+    deadline = time.monotonic() + wait_ms / 1000
+    return await stand(current, gateway, call_named(identifier), deadline, request)
 
 
 async def withdraw(_: Gateway, grant: TokenGrant, __: Request, identifier: str) -> tuple[int, Any]:
@@ -76,10 +83,15 @@ async def withdraw(_: Gateway, grant: TokenGrant, __: Request, identifier: str) 
         call_id = await in_database(call_id_of_key, gateway, identifier.removeprefix(KEY))
     else:
         call_id = call_named(identifier)
+    await take_back(gateway, call_id)
+    return 200, {"id": show_id("call", call_id), "status": "withdrawn"}
+
+
+async def take_back(gateway: OpenClawGateway, call_id: UUID) -> None:
+    """End a question whose answer the gateway does not wait for, and the request of people with it."""
     row = await in_database(call_withdraw, gateway, call_id)
     if row.state == State.ASKED:
         await in_database(_cancel, call_id)
-    return 200, {"id": show_id("call", call_id), "status": "withdrawn"}
 
 
 def call_named(identifier: str) -> UUID:
@@ -94,33 +106,69 @@ def call_named(identifier: str) -> UUID:
         raise GatewayCallNotFoundError("no such call") from None
 
 
-async def stand(current: Gateway, gateway: OpenClawGateway, call_id: UUID, deadline: float) -> tuple[int, Any]:
+async def stand(
+    current: Gateway, gateway: OpenClawGateway, call_id: UUID, deadline: float, request: Request
+) -> tuple[int, Any]:
     """Answer as soon as it is known whether the call may run, or when the gateway's time is over.
 
     What a person allowed is claimed here, for the gateway that waits: where none waits any more, nothing runs.
+
+    Raises:
+        Problem: the gateway went away.
     """
-    watched = call_id
-    while True:
-        async with waiters.watch(watched) as watch:
-            found = await in_database(_look, gateway.pk, call_id)
-            if found.answer is not None:
-                return 200, found.answer
-            if found.allowed is not None and await _take(current, call_id, found.allowed):
-                continue
-            left = deadline - time.monotonic()
-            if left <= 0:
-                return 202, found.waiting
-            if watched == found.watched:
-                await watch.changed(timeout_s=min(left, REREAD_S))
-            watched = found.watched
+    watched, leased = call_id, None
+    async with departure_of(request, matters=True) as departure:
+        assert departure is not None  # noqa: S101 - it matters
+        while True:
+            async with waiters.watch(watched) as watch:
+                found = await in_database(_look, gateway.pk, call_id)
+                if found.answer is not None:
+                    return 200, found.answer
+                await _check_waits(departure, found)
+                if found.allowed is not None and await _take(current, call_id, found.allowed):
+                    continue
+                left = deadline - time.monotonic()
+                if found.asked is not None and found.asked != leased:
+                    leased = found.asked
+                    await in_database(approval_waited, leased, until=timezone.now() + timedelta(seconds=left) + BACK)
+                if left <= 0:
+                    return 202, found.waiting
+                if watched == found.watched:
+                    await _changed(watch, departure, min(left, REREAD_S))
+                watched = found.watched
+
+
+async def _check_waits(departure: Departure, found: "Found") -> None:
+    """Let the answer through for a gateway that still waits for it.
+
+    Raises:
+        Problem: it went away; unless it comes back at once, nobody need answer any more.
+    """
+    try:
+        departure.check()
+    except Problem:
+        if found.asked is not None:
+            await in_database(approval_waited, found.asked, until=timezone.now() + BACK_AT_ONCE)
+        raise
+
+
+async def _changed(watch: Watch, departure: Departure, timeout_s: float) -> None:
+    """Wait until the row may have changed, or the gateway goes away."""
+    waits = {asyncio.ensure_future(watch.changed(timeout_s=timeout_s)), asyncio.ensure_future(departure.wait())}
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for each in waits:
+            each.cancel()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """How a question stands: answered, allowed by a person whose answer nobody took yet, or open."""
+    """How a question stands: answered, allowed by a person whose answer nobody took yet, asked of people, or open."""
 
     answer: dict[str, Any] | None = None
     allowed: UUID | None = None
+    asked: UUID | None = None
     waiting: dict[str, Any] | None = None
     watched: UUID
 
@@ -144,7 +192,8 @@ def _look(gateway_id: UUID, call_id: UUID) -> Found:
 def _asked(shown: dict[str, Any], approval: Approval, call_id: UUID) -> Found:
     if approval.is_pending:
         told = {"id": approval.shown_id, "expires_at": approval.expires_at.isoformat()}
-        return Found(waiting={**shown, "status": "awaiting_approval", "approval": told}, watched=approval.pk)
+        waiting = {**shown, "status": "awaiting_approval", "approval": told}
+        return Found(waiting=waiting, asked=approval.pk, watched=approval.pk)
     if approval.is_allowed:
         is_free = approval.claimed_at is None and approval.finished_at is None
         waiting = {**shown, "status": "pending"}

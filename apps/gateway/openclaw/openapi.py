@@ -92,6 +92,33 @@ SCHEMAS: dict[str, Any] = {
             "is_unknown_tool": {"type": "boolean"},
         },
     },
+    "GatewayBlocked": {
+        "type": "object",
+        "description": "Calls that were blocked at the gateway because nobody could be asked; told when that is over.",
+        "properties": {
+            "attempts": {
+                "type": "array",
+                "maxItems": 100,
+                "items": {
+                    "type": "object",
+                    "required": ["key"],
+                    "properties": {
+                        "key": {"type": "string", "minLength": 8, "maxLength": 64},
+                        **{key: {"type": "string"} for key in ("tool", "agent", "session", "run", "tool_call")},
+                        "tool_kind": {"type": "string"},
+                        "context": {"$ref": "#/components/schemas/AgentContext"},
+                        "params": OBJECT,
+                        "blocked_at": {"type": "string", "description": "When, as the gateway says."},
+                        "reason": {"type": "string", "description": "Why it could not be asked about."},
+                    },
+                    "additionalProperties": False,
+                },
+            },
+            "dropped": {"type": "integer", "minimum": 0, "description": "Reports that the gateway could not keep."},
+        },
+        "additionalProperties": False,
+    },
+    "GatewayBlockedTaken": {"type": "object", "properties": {"taken": {"type": "integer"}}},
     "GatewayAlarm": {"type": "object", "properties": {"alarm": {"type": ["string", "null"]}}},
     "GatewayBeat": {
         "type": "object",
@@ -236,6 +263,14 @@ def _reports(operation: Builder, responses: Builder, content: Builder) -> dict[s
                 "Report a call that ran although nobody was asked",
                 responses({"200": ("It is on record.", "GatewayAlarm")}, UNKNOWN),
                 requestBody=_sent("GatewayUngoverned", content),
+            )
+        },
+        "/api/v1/openclaw/blocked": {
+            "post": operation(
+                "gateway_blocked_report",
+                "Report calls that were blocked at the gateway because nobody could be asked",
+                responses({"200": ("They are on record.", "GatewayBlockedTaken")}, UNKNOWN),
+                requestBody=_sent("GatewayBlocked", content),
             )
         },
         "/api/v1/openclaw/stops": {

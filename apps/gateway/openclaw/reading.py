@@ -131,15 +131,15 @@ def read_ungoverned(body: dict[str, Any]) -> Ungoverned:
     """Read what a gateway tells of a call that was never asked about. What cannot be read is kept as it may be."""
     params, result = body.get("params"), body.get("result")
     return Ungoverned(
-        tool=_loose(body, "tool") or "(unnamed)",
-        agent=_loose(body, "agent"),
-        session_key=_loose(body, "session"),
-        run=_loose(body, "run")[:200],
-        tool_call=_loose(body, "tool_call"),
-        seen_by=_loose(body, "seen_by"),
+        tool=loose_text(body, "tool") or "(unnamed)",
+        agent=loose_text(body, "agent"),
+        session_key=loose_text(body, "session"),
+        run=loose_text(body, "run")[:200],
+        tool_call=loose_text(body, "tool_call"),
+        seen_by=loose_text(body, "seen_by"),
         params=params if isinstance(params, dict) else {},
         result=result if isinstance(result, dict) else None,
-        error=_loose(body, "error", MESSAGE_LIMIT),
+        error=loose_text(body, "error", MESSAGE_LIMIT),
         is_unknown_tool=body.get("is_unknown_tool") is True,
     )
 
@@ -172,7 +172,8 @@ def _check_texts(asker: Asker, details: Details) -> None:
             details.append({"path": f"context.{name}", "code": "invalid", "message": message})
 
 
-def _loose(body: Mapping[str, Any], name: str, limit: int = TEXT_LIMIT) -> str:
+def loose_text(body: Mapping[str, Any], name: str, limit: int = TEXT_LIMIT) -> str:
+    """Read a text as far as it is one that can be stored; empty where it is none."""
     value = body.get(name)
     return storable_text(value[:limit]) if isinstance(value, str) else ""
 

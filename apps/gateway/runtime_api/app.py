@@ -61,6 +61,7 @@ ROUTES: tuple[Route, ...] = (
     _route("/api/v1/openclaw/calls/{id}", {"GET": asking.wait, "DELETE": asking.withdraw}),
     _route("/api/v1/openclaw/calls/{id}/outcome", {"POST": reporting.outcome}),
     _route("/api/v1/openclaw/ungoverned", {"POST": reporting.ungoverned}),
+    _route("/api/v1/openclaw/blocked", {"POST": reporting.blocked}),
     _route("/api/v1/openclaw/heartbeat", {"POST": presence.heartbeat}),
     _route("/api/v1/openclaw/stops", {"POST": stops.hold}),
     *(_route(f"/api/v1/rpc/{name}", {"POST": answering(name)}) for name in METHODS),
