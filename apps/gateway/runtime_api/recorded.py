@@ -43,7 +43,7 @@ def _shown(result: Any, facts: Mapping[str, Any]) -> Any:
     """Cut what the ledger keeps to what callers got."""
     if not isinstance(result, dict) or not facts.get("truncated"):
         return result
-    return shown_of(result, facts["limit"], go_on=facts.get("go_on", "")).value
+    return shown_of(result, facts["limit"], go_on=lambda: facts.get("go_on", "")).value
 
 
 def _is_refusal(record: CallRecord) -> bool:

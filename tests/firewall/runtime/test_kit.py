@@ -76,3 +76,66 @@ def test_a_folder_without_the_tool_says_what_is_broken_in_it(folder: Path) -> No
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(ToolNotReadyError, match="cannot be looked through"):
         run_tool(tmp_path / "nowhere", "tell")
+
+
+FAILING = """
+import os
+from pathlib import Path
+from openclaw_admin.tools import ToolContext, tool
+
+
+@tool(idempotent=True, retry={"max_retries": 2, "delay_ms": 1})
+def crash_once(context: ToolContext):
+    mark = Path(context.workspace) / "mark"
+    if not mark.exists():
+        mark.write_text("x")
+        os._exit(3)
+    return {"runs": "again"}
+
+
+@tool
+def read_lamp(context: ToolContext):
+    raise LookupError("no lamp behind " + context.config["key"])
+
+
+@tool
+def read_deep():
+    try:
+        raise OSError("no wire")
+    except OSError as exc:
+        raise ValueError("x" * 50_000) from exc
+"""
+
+
+def test_a_crash_is_retried_where_the_tool_says_so(tmp_path: Path) -> None:
+    (tmp_path / "lamp_tool.py").write_text(FAILING)
+    answer = run_tool(tmp_path, "crash_once")
+    assert (answer.status, answer.result) == ("completed", {"runs": "again"})
+    assert [each["code"] for each in answer.warnings] == ["retried"]
+
+
+def test_a_raising_tool_shows_its_author_the_traceback_and_its_caller_the_class(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "lamp_tool.py").write_text(FAILING)
+
+    answer = run_tool(tmp_path, "read_lamp", config={"key": {"$secret": "KEY"}}, secrets={"KEY": "s3cret-text"})
+
+    assert answer.error is not None
+    assert answer.error["message"] == "the tool broke: LookupError"
+    assert answer.cause is not None
+    assert (answer.cause.exception, answer.cause.message) == ("LookupError", "no lamp behind ***")
+    shown = capsys.readouterr().err
+    assert f'File "{tmp_path}/lamp_tool.py", line 18, in read_lamp' in shown
+    assert "LookupError: no lamp behind ***" in shown
+    assert "s3cret-text" not in shown + str(answer)
+    assert "host.py" not in shown
+
+
+def test_what_it_shows_is_bounded_and_names_the_cause_of_the_cause(tmp_path: Path) -> None:
+    (tmp_path / "lamp_tool.py").write_text(FAILING)
+    answer = run_tool(tmp_path, "read_deep")
+    assert answer.cause is not None
+    assert answer.cause.traceback.startswith("Traceback") and "OSError: no wire" in answer.cause.traceback
+    assert len(answer.cause.message) == 1_000
+    assert 7_000 < len(answer.cause.traceback) <= 8_100

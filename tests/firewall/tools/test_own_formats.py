@@ -198,3 +198,25 @@ def test_formats_of_json_schema_of_openapi_and_ours_are_known(name: str) -> None
     codes = {each.code for each in lint_definition(read_definition({"name": "get_a", "parameters": schema}))}
     assert "format_unknown" not in codes
     assert list(formats_in(schema)) == [("properties.a.format", name)]
+
+
+async def test_they_count_in_a_program_of_ones_own_too() -> None:
+    from apps.firewall.tools.authoring.formats import format_check
+    from apps.firewall.tools.authoring.registry import ToolRegistry
+
+    @format_check("even-digits", example="24", meaning="an even number of digits")
+    def is_even(text: str) -> bool:
+        return len(text) % 2 == 0
+
+    registry = ToolRegistry()
+    schema = {"type": "object", "properties": {"code": {"type": "string", "format": "even-digits"}}}
+    registry.register({"name": "take_code", "parameters": schema}, handler=lambda code: {"code": code})
+    registry.register({"name": "break_down"}, handler=lambda: {}["lamp"])
+
+    assert (await registry.call("take_code", {"code": "24"})).result == {"code": "24"}
+    refused = await registry.call("take_code", {"code": "245"})
+    assert refused.error is not None
+    assert "`code` must be an even number of digits such as `24`" in refused.error["message"]
+    broken = await registry.call("break_down", {})
+    assert broken.cause is not None
+    assert (broken.cause.exception, broken.cause.message) == ("KeyError", "'lamp'")

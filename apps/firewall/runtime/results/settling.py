@@ -2,7 +2,7 @@
 
 import hashlib
 import hmac
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -19,6 +19,12 @@ from apps.firewall.tools.running import ToolOutcome
 OVERLAP: Final = 8192
 """Characters behind the end that are masked too and then dropped: longer than a secret that only its end gives away."""
 MESSAGE_LIMIT: Final = 2_000
+GoOn = Callable[[], str]
+
+
+def no_way_on() -> str:
+    """Say nothing of how to go on."""
+    return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +52,7 @@ class Settled:
 
 
 def settle(
-    outcome: ToolOutcome, rules: ResultRules, *, limit: int, sensitive: Collection[str] = (), go_on: str = ""
+    outcome: ToolOutcome, rules: ResultRules, *, limit: int, sensitive: Collection[str] = (), go_on: GoOn = no_way_on
 ) -> Settled:
     """Mask an outcome and cut it, for callers and for the record.
 
@@ -57,7 +63,7 @@ def settle(
         outcome: as JSON can carry it (`executors.sendable`).
         limit: characters that callers get of `content`, and as many of everything else.
         sensitive: names of fields that the tool declares secret.
-        go_on: how to get what is cut, for whoever reads the cut.
+        go_on: says how to get what is cut; asked where something is.
     Raises:
         TypeError: the result is no JSON.
     """
@@ -77,7 +83,7 @@ def settle(
         "truncated": shown.is_cut,
         "size_bytes": len(whole),
         "masked": len(notes),
-        **({"go_on": go_on} if go_on and shown.is_cut else {}),
+        **({"go_on": go_on()} if shown.is_cut and go_on() else {}),
         **({"media": len(taken.bytes_by_place)} if taken.bytes_by_place else {}),
     }
     if kept.is_cut or taken.bytes_by_place:
@@ -117,7 +123,7 @@ def _kept(masked: JsonObject, plain: JsonObject, limit_bytes: int) -> Cut:
     return cut_to_bytes(masked, limit_bytes, size=size)
 
 
-def shown_of(masked: JsonObject, limit: int, *, whole: JsonObject | None = None, go_on: str = "") -> Cut:
+def shown_of(masked: JsonObject, limit: int, *, whole: JsonObject | None = None, go_on: GoOn = no_way_on) -> Cut:
     """Cut what models read and what programs read beside it, each by itself: the one must not cost the other.
 
     Args:
@@ -141,11 +147,11 @@ def shown_of(masked: JsonObject, limit: int, *, whole: JsonObject | None = None,
     return Cut(ordered, sum(part.size for part in parts), sum(part.kept for part in parts))
 
 
-def _part(masked: JsonObject, plain: JsonObject, limit: int, go_on: str) -> Cut:
+def _part(masked: JsonObject, plain: JsonObject, limit: int, go_on: GoOn) -> Cut:
     size = characters_of(plain)
     if size <= limit:
         return Cut(masked, size, size)
-    return cut_value(masked, limit, size=size, go_on=go_on)
+    return cut_value(masked, limit, size=size, go_on=go_on())
 
 
 def _error(error: Mapping[str, str], rules: ResultRules) -> dict[str, str]:

@@ -7,6 +7,7 @@ from typing import Final
 from apps.firewall.errors import FirewallError
 from apps.firewall.runtime.definitions import definition_of
 from apps.firewall.runtime.results import settle
+from apps.firewall.runtime.results.settling import no_way_on
 from apps.firewall.runtime.stages.run import Run
 from apps.firewall.tools.definition import Definition, JsonObject
 from apps.firewall.tools.parameters import may_take_long
@@ -29,7 +30,7 @@ async def results_stage(run: Run) -> None:
         rules,
         limit=rules.limit_for(None if definition is None else definition.result_limit),
         sensitive=run.sensitive,
-        go_on="" if definition is None else how_to_go_on(definition.parameters),
+        go_on=no_way_on if definition is None else partial(how_to_go_on, definition.parameters),
     )
     # In a thread: a result that takes long to mask must not hold up other calls.
     run.settled = await asyncio.to_thread(work) if may_take_long(outcome.result) else work()

@@ -24,7 +24,9 @@ async def validate_stage(run: Run) -> None:
     if run.call.host is not None:
         check_at_host(run)
         return
-    prepared = await _with_own_formats(run, run.tool, await _prepare(run, run.tool))
+    prepared = await _prepare(run, run.tool)
+    if definition_of(run.tool).formats and not prepared.problems:
+        prepared = await _with_own_formats(run, run.tool, prepared)
     if prepared.problems:
         count = len(prepared.problems)
         message = f"the parameters of `{run.tool.name}` have {count} mistake{'s' * (count > 1)}"
@@ -50,13 +52,10 @@ async def _prepare(run: Run, tool: ToolEntry) -> Prepared:
 
 
 async def _with_own_formats(run: Run, tool: ToolEntry, prepared: Prepared) -> Prepared:
-    """Hold params that are ready against formats of the tool's author; without any, nothing is asked."""
-    definition = definition_of(tool)
-    if not definition.formats or prepared.problems:
-        return prepared
+    """Hold params that are ready against formats of the tool's author."""
     try:
         ask = partial(run.ports.executor.check_formats, run.call, tool)
-        problems = await format_problems(definition, prepared.params, ask)
+        problems = await format_problems(definition_of(tool), prepared.params, ask)
     except FormatUncheckedError as exc:
         raise run.refuse(exc.code, exc.message, layer="parameters") from exc
     return prepared._replace(problems=problems)

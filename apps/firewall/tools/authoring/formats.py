@@ -79,6 +79,17 @@ def own_formats(names: Iterable[str], module: ModuleType | None) -> dict[str, Ow
     return found
 
 
+def formats_here(names: Iterable[str]) -> dict[str, OwnFormat]:
+    """Find formats by name that any module of this program, or a package, has registered.
+
+    Raises:
+        AuthoringError: as `own_formats`.
+    """
+    by_name = {name: own for (_module, name), own in _registered.items()}
+    found = {name: by_name.get(name) or _of_packages(name) for name in names}
+    return {name: own for name, own in found.items() if own is not None}
+
+
 def packaged_formats() -> dict[str, list[metadata.EntryPoint]]:
     """Name the formats of installed packages; none of them is loaded."""
     found: dict[str, list[metadata.EntryPoint]] = {}

@@ -16,16 +16,20 @@ from apps.firewall.tools.admission import admit_definition
 from apps.firewall.tools.authoring.answers import answer_text
 from apps.firewall.tools.authoring.context import ToolContext
 from apps.firewall.tools.authoring.errors import AuthoringError, internal_error
+from apps.firewall.tools.authoring.formats import formats_here
 from apps.firewall.tools.authoring.items import Item, NotLoadedError, load_offers, told
 from apps.firewall.tools.authoring.lifecycle import Standing, Step
 from apps.firewall.tools.authoring.offers import Offer, offers_of
+from apps.firewall.tools.authoring.traces import cause_of
 from apps.firewall.tools.connections import fill_secrets
 from apps.firewall.tools.definition import Definition
 from apps.firewall.tools.definition_json import definition_json, read_definition
 from apps.firewall.tools.discovery.tool_file import read_tool_file
 from apps.firewall.tools.loading import Kept, Loading
+from apps.firewall.tools.mistakes import Problem
+from apps.firewall.tools.own_formats import Texts, format_problems, unknown_formats
 from apps.firewall.tools.parameters import SchemaError, prepare_params
-from apps.firewall.tools.running import ToolOutcome, failed
+from apps.firewall.tools.running import Cause, ToolOutcome, failed
 
 EAGER_LIMIT: Final = 1_000_000
 
@@ -275,8 +279,9 @@ class ToolRegistry:
         try:
             definition = self.definition(entry.name)
             prepared = prepare_params(definition, params)
-            if prepared.problems:
-                listed = "; ".join(f"{each['path']}: {each['message']}" for each in prepared.problems)
+            problems = prepared.problems or await _format_problems(definition, prepared.params)
+            if problems:
+                listed = "; ".join(f"{each['path']}: {each['message']}" for each in problems)
                 return failed("parameter_validation_failed", listed)
             context = ToolContext(config=entry.config, session=session, call_id=call_id)
             value = await self._run(entry, definition, prepared.params, context)
@@ -286,7 +291,7 @@ class ToolRegistry:
         except (FirewallError, SchemaError) as exc:
             return failed(exc.code, exc.message)
         except Exception as exc:  # noqa: BLE001 - an author's own code may raise anything
-            return failed("tool_raised", internal_error(exc))
+            return replace(failed("tool_raised", internal_error(exc)), cause=Cause(**cause_of(exc)))
 
     async def _run(self, entry: _Entry, definition: Definition, params: Mapping[str, Any], context: ToolContext) -> Any:
         loaded = self._load(entry, context)
@@ -386,6 +391,19 @@ def _only(item: Item, context: ToolContext) -> Offer:
     if isinstance(offers[0], NotLoadedError):
         raise AuthoringError(offers[0].message)
     return offers[0]
+
+
+async def _format_problems(definition: Definition, params: Mapping[str, Any]) -> list[Problem]:
+    """Hold params against formats that this program, or a package, has registered: its code is trusted here."""
+    own = formats_here(unknown_formats(definition.parameters))
+
+    async def ask(texts: Texts) -> list[bool]:
+        return [bool(own[name].check(text)) for name, text in texts]
+
+    if not own:
+        return []
+    known = replace(definition, formats={name: each.meaning for name, each in own.items()})
+    return await format_problems(known, params, ask)
 
 
 async def _answered(loaded: _Loaded, params: Mapping[str, Any], context: ToolContext) -> Any:
