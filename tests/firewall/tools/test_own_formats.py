@@ -1,6 +1,7 @@
 """Formats of an author's own: registered by a decorator or a package, checked in a confined process, before the run."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from apps.firewall.runtime.kit import ToolKit, ToolNotReadyError, run_tool
 from apps.firewall.tools.connections import Connection
 from apps.firewall.tools.definition_json import read_definition
+from apps.firewall.tools.discovery.described import found_in
 from apps.firewall.tools.discovery.entry_points import look_entry_points
 from apps.firewall.tools.executors import PythonExecutor
 from apps.firewall.tools.lint import lint_definition
@@ -19,7 +21,7 @@ from apps.firewall.tools.own_formats import (
     formats_in,
     with_packaged_formats,
 )
-from apps.firewall.tools.python_tools import PythonTools
+from apps.firewall.tools.python_tools import Described, Place, PythonTools
 
 pytestmark = pytest.mark.unhurried
 
@@ -220,3 +222,19 @@ async def test_they_count_in_a_program_of_ones_own_too() -> None:
     broken = await registry.call("break_down", {})
     assert broken.cause is not None
     assert (broken.cause.exception, broken.cause.message) == ("KeyError", "'lamp'")
+
+
+async def test_what_a_process_says_of_formats_is_held_to_the_schema_and_to_some_letters() -> None:
+    schema = {"type": "object", "properties": {"plate": {"type": "string", "format": "car-plate"}}}
+    formats = {"car-plate": "a plate " + "x" * 10_000, "other": "a lie"}
+    offer = {"attribute": "find_car", "definition": {"name": "find_car", "parameters": schema, "formats": formats}}
+
+    async def described() -> AsyncIterator[Described]:
+        yield Described(Place(key="car_tool.py", file="/srv/car_tool.py"), {"offers": [offer]})
+
+    (found,) = await found_in(described(), source="cars")
+
+    assert found.definition is not None
+    assert set(found.definition.formats) == {"car-plate"}
+    assert found.definition.formats["car-plate"].startswith("a plate")
+    assert len(found.definition.formats["car-plate"]) <= 200

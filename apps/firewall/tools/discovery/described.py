@@ -7,11 +7,14 @@ from dataclasses import replace
 from typing import Any, Final, cast, get_args
 
 from apps.firewall.tools.admission import admit_definition
+from apps.firewall.tools.authoring.formats import MEANING_LETTERS
 from apps.firewall.tools.definition import Definition
 from apps.firewall.tools.definition_json import DefinitionInvalidError, definition_problems
 from apps.firewall.tools.discovery.found import Failure, Found, Stage
 from apps.firewall.tools.executors import PythonExecutor
+from apps.firewall.tools.own_formats import unknown_formats
 from apps.firewall.tools.python_tools import Described, Place
+from apps.firewall.tools.remote_json import plain_text
 
 PERMISSION: Final = re.compile(r"[a-z][a-z0-9_.-]*(:[a-z0-9_.*-]+){0,3}")
 ATTRIBUTE: Final = re.compile(r"\w[\w.]{0,199}|")
@@ -98,7 +101,7 @@ def _of_offer(place: Place, offer: Mapping[str, Any], source: str, *, is_single:
 
 
 def _definition(place: Place, document: Any) -> Definition:
-    definition = admit_definition(document, is_described=True)
+    definition = _with_checked_formats(admit_definition(document, is_described=True))
     changes: dict[str, Any] = {"config": place.stored_config} if place.stored_config else {}
     if place.name:
         changes["name"] = place.name
@@ -108,6 +111,15 @@ def _definition(place: Place, document: Any) -> Definition:
         if problems:
             raise DefinitionInvalidError(problems[0]["message"], problems)
     return definition
+
+
+def _with_checked_formats(definition: Definition) -> Definition:
+    """Take from the process, which says what it wants, the formats that the schema names, and short words for each."""
+    if not definition.formats:
+        return definition
+    named = unknown_formats(definition.parameters)
+    formats = {name: plain_text(words, MEANING_LETTERS) for name, words in definition.formats.items() if name in named}
+    return replace(definition, formats=formats)
 
 
 def _listed(exc: DefinitionInvalidError) -> str:
