@@ -210,10 +210,11 @@ async def test_they_count_in_a_program_of_ones_own_too() -> None:
     def is_even(text: str) -> bool:
         return len(text) % 2 == 0
 
+    lamps: dict[str, Any] = {}
     registry = ToolRegistry()
     schema = {"type": "object", "properties": {"code": {"type": "string", "format": "even-digits"}}}
     registry.register({"name": "take_code", "parameters": schema}, handler=lambda code: {"code": code})
-    registry.register({"name": "break_down"}, handler=lambda: {}["lamp"])
+    registry.register({"name": "break_down"}, handler=lambda: lamps["lamp"])
 
     assert (await registry.call("take_code", {"code": "24"})).result == {"code": "24"}
     refused = await registry.call("take_code", {"code": "245"})
