@@ -11,7 +11,8 @@ from apps.firewall.tools.definition import Definition
 from apps.policies.models import Agent
 from apps.policies.selectors import LintFinding, draft_snapshot, lint
 from apps.policies.services import document_import
-from apps.registry.services import tools_import
+from apps.registry.models import Tool
+from apps.registry.services import plugin_save, tools_import
 
 pytestmark = pytest.mark.django_db
 
@@ -145,6 +146,30 @@ def test_a_sandbox_that_hides_mcp_tools_is_named(found: Any, environment: Any) -
     (finding,) = found({"agents": agents})
     assert (finding.code, finding.path) == ("mcp_hidden_by_sandbox", "agents.entries.main")
     assert found({"agents": agents, "tools": {"sandbox": {"tools": {"alsoAllow": ["bundle-mcp"]}}}}) == []
+
+
+@pytest.mark.parametrize("entry", ["tide_alarm", "tides", "group:plugins", "tide_*"])
+@pytest.mark.parametrize(
+    ("document", "path"),
+    [
+        ({"channels": {"telegram": {"groups": {"-1": {"tools": {"alsoAllow": []}}}}}}, "channels.telegram.groups.-1"),
+        ({"tools": {"toolsBySender": {"id:1": {"alsoAllow": []}}}}, "tools.toolsBySender.id:1"),
+        ({"tools": {"sandbox": {"tools": {"alsoAllow": []}}}}, "tools"),
+        ({"tools": {"subagents": {"tools": {"allow": []}}}}, "tools"),
+    ],
+)
+def test_optional_tools_that_only_narrow_lists_name_are_said_to_be_held_back(
+    found: Any, environment: Any, entry: str, document: dict[str, Any], path: str
+) -> None:
+    tides, alarm = plugin_save(environment, key="tides"), Definition(name="tide_alarm", parameters={"type": "object"})
+    tools_import(environment, [alarm], source="plugin", plugin=tides, state="active")
+    Tool.objects.filter(name="tide_alarm").update(is_optional=True)
+    text = json.dumps(document).replace("[]", json.dumps([entry]))
+
+    held = [each for each in found(json.loads(text)) if each.code == "optional_held_back"]
+    assert [(each.path, "`tide_alarm`" in each.message) for each in held] == [(path, True)]
+    agents = {"agents": {"entries": {"main": {"tools": {"alsoAllow": [entry]}}}}}
+    assert "optional_held_back" not in {each.code for each in found({**json.loads(text), **agents})}
 
 
 def test_allowlists_are_reviewed(found: Any) -> None:

@@ -11,7 +11,7 @@ from apps.firewall.engine.apply_patch import gate_refusal, read_apply_patch, san
 from apps.firewall.engine.candidates import Candidates, Rules
 from apps.firewall.engine.compile import AgentRules, Engine
 from apps.firewall.engine.layers import GATE_OWNER_ONLY, LAYERS, Layer
-from apps.firewall.engine.names import fold
+from apps.firewall.engine.names import ANYTHING, fold
 from apps.firewall.engine.policy import APPLY_PATCH, Policy, add_also_allow, profile_policy
 from apps.firewall.engine.providers import ProviderBlock, find_provider, provider_keys
 from apps.firewall.engine.sandbox_policy import left_by_transport
@@ -254,13 +254,16 @@ def _optional_gate(
 ) -> Gate:
     """Hold back the optional tools that no allow list of these blocks names, as written, by themselves or by plugin.
 
-    The lists of groups and senders only narrow: they bring no optional tool.
+    The lists of groups, senders, sandboxes and sub-agents only narrow: they bring no optional tool, and the review of a
+    draft names those that would in OpenClaw.
     """
     shared, own = engine.policy, agent.policy if agent else None
     of_shared, of_own = shared_block and shared_block.policy, own_block and own_block.policy
     named: set[str] = set()
     for policy in _policies(shared, own, of_shared, of_own):
         named.update((*(policy.allow or ()), *(policy.also_allow or ())))
+        if policy.allow == () and policy.also_allow:
+            named.add(ANYTHING)  # what is added to a list without a name is added to everything
     for profile, _ in (_profile(own, shared), _profile(of_own or None, of_shared or None)):
         allowed = profile_policy(engine.dialect, profile)
         named.update(() if allowed is None else allowed.allow or ())

@@ -1,11 +1,12 @@
 """What concerns a whole agent, or the draft as a whole."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 from django.utils.translation import gettext as _
 
-from apps.firewall.engine.policy import Policy
+from apps.firewall.engine.names import fold
+from apps.firewall.engine.policy import Policy, profile_policy
 from apps.firewall.engine.sandbox_policy import resolve_sandbox_policy
 from apps.firewall.engine.warn import MCP_PLUGIN
 from apps.policies.document.findings import show_path
@@ -20,7 +21,7 @@ SANDBOX_OFF = "off"
 
 
 def draft_remarks(draft: Draft) -> Iterator[Remark]:
-    """Find what keeps the draft from being published, and sandboxes that hide MCP tools."""
+    """Find what keeps the draft from being published, sandboxes that hide MCP tools, and optional tools held back."""
     has_agents = bool(draft.records("agent"))
     if draft.policy is None:
         yield None, "no_draft", "error", _("the environment has no policy yet: import one, or start an empty one")
@@ -31,6 +32,7 @@ def draft_remarks(draft: Draft) -> Iterator[Remark]:
         yield draft.policy, "implicit_agent", "info", message
     yield from _profiles(draft)
     yield from _sandboxes(draft)
+    yield from _optional_tools(draft)
 
 
 def unread_findings(draft: Draft) -> Iterator[LintFinding]:
@@ -82,6 +84,41 @@ def _sandboxes(draft: Draft) -> Iterator[Remark]:
                 "the sandbox hides %(count)s MCP tools: %(shown)s; add `bundle-mcp` to `sandbox.tools.alsoAllow`"
             ) % {"count": len(hidden), "shown": shown}
             yield agent, "mcp_hidden_by_sandbox", "warning", message
+
+
+_WIDE: Final = ("global", "agent", "provider")
+"""Records whose lists bring optional tools."""
+_NARROW: Final[Mapping[str, tuple[str, ...]]] = {
+    "group": ("allow", "also_allow"),
+    "sender": ("allow", "also_allow"),
+    "agent": ("sandbox_allow", "sandbox_also_allow"),
+    "global": ("sandbox_allow", "sandbox_also_allow", "subagent_allow", "subagent_also_allow"),
+}
+"""Lists that bring optional tools in OpenClaw, and none here."""
+
+
+def _optional_tools(draft: Draft) -> Iterator[Remark]:
+    """Find lists that name optional tools which no list brings that could."""
+    universe = draft.candidates.universe
+    if not universe.optional:
+        return
+    wide = [record for kind in _WIDE for record in draft.records(kind)]
+    named = {fold(name) for record in wide for name in (*(record.allow or ()), *(record.also_allow or ()))}
+    for profile in {record.profile for record in wide if record.profile}:
+        policy = profile_policy(draft.dialect, profile)
+        named |= set(map(fold, (policy.allow or ()) if policy is not None else ()))
+    held = universe.optional & ~universe.named_optional(frozenset(named))
+    for kind, columns in _NARROW.items():
+        for record in draft.records(kind):
+            names = frozenset(fold(name) for column in columns for name in getattr(record, column) or ())
+            hidden = universe.names_of(universe.named_optional(names) & held)
+            if hidden:
+                shown = ", ".join(f"`{name}`" for name in hidden[:3]) + (", …" if len(hidden) > 3 else "")
+                message = _(
+                    "names optional tools, which only lists of the installation, of agents and of providers bring "
+                    "here: %(shown)s. Name them there, too"
+                )
+                yield record, "optional_held_back", "warning", message % {"shown": shown}
 
 
 def _sandbox(record: Any) -> Policy:

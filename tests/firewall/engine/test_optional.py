@@ -35,6 +35,7 @@ def snapshot(**members: Any) -> Snapshot:
         (Policy(allow=("read", "Storm_Alarm")), True),
         (Policy(allow=("read", "weather")), True),
         (Policy(also_allow=("group:plugins",)), True),
+        (Policy(allow=(), also_allow=("forecast",)), True),  # everything, and `forecast`
         (Policy(profile="full"), True),
         (Policy(profile="coding", also_allow=("storm_alarm",)), True),
         (Policy(allow=("*",), deny=("storm_alarm",)), False),
