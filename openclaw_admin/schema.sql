@@ -44,6 +44,7 @@
 -- approvals.0010_storms 320bded22209a9c5
 -- approvals.0011_first_looks 1f6c9b446e35e61b
 -- approvals.0012_what_is_not_bound a1dad1715415c5dd
+-- approvals.0013_callers_that_come_back 6384e732b96dae27
 -- audit.0001_append_only_ledger 39d4209e1cdd5ce5
 -- audit.0002_exports 1b1f25c39e003b07
 -- audit.0003_export_progress e8c984e814251d90
@@ -2118,7 +2119,7 @@ ALTER TABLE "approvals_answerrule" ADD COLUMN "teams" varchar(64)[] DEFAULT '{}'
 -- ;
 ALTER TABLE "approvals_answerrule" ALTER COLUMN "teams" DROP DEFAULT
 -- ;
-ALTER TABLE "approvals_answerrule" ADD COLUMN "updated_at" timestamp with time zone DEFAULT '2026-11-29 18:09:30.945710+00:00'::timestamptz NOT NULL
+ALTER TABLE "approvals_answerrule" ADD COLUMN "updated_at" timestamp with time zone DEFAULT '2026-11-29 18:29:29.660382+00:00'::timestamptz NOT NULL
 -- ;
 ALTER TABLE "approvals_answerrule" ALTER COLUMN "updated_at" DROP DEFAULT
 -- ;
@@ -2173,6 +2174,8 @@ CREATE INDEX "approvals_look_person_id_18851db8" ON "approvals_look" ("person_id
 ALTER TABLE "approvals_approval" ADD COLUMN "not_bound" jsonb DEFAULT '[]'::jsonb NOT NULL
 -- ;
 ALTER TABLE "approvals_approval" ALTER COLUMN "not_bound" DROP DEFAULT
+-- ;
+ALTER TABLE "approvals_approval" ADD COLUMN "waits_until" timestamp with time zone NULL
 -- ;
 CREATE TABLE audit_boot (
     id uuid PRIMARY KEY,
@@ -2340,7 +2343,7 @@ CREATE INDEX "audit_export_requested_by_id_b1eb06ef" ON "audit_export" ("request
 -- ;
 CREATE INDEX "audit_export_state" ON "audit_export" ("state", "expires_at")
 -- ;
-ALTER TABLE "audit_export" ADD COLUMN "touched_at" timestamp with time zone DEFAULT '2026-11-29 18:09:35.238846+00:00'::timestamptz NOT NULL
+ALTER TABLE "audit_export" ADD COLUMN "touched_at" timestamp with time zone DEFAULT '2026-11-29 18:29:34.457431+00:00'::timestamptz NOT NULL
 -- ;
 ALTER TABLE "audit_export" ALTER COLUMN "touched_at" DROP DEFAULT
 -- ;
