@@ -87,6 +87,12 @@ def _kinds(agent: str) -> Iterator[Asked]:
     yield foreign
     yield Asked("another group", of("telegram:group:-7", **stranger))
     yield Asked("web chat of the owner", of("main", channel="webchat", sender_is_owner=True))
+    webchat: dict[str, Any] = {"channel": "webchat", "sender_id": "1001", "sender_is_owner": True}
+    yield Asked("a group by the owner on web chat", of("telegram:group:-1001", **webchat))
+    yield Asked("speech in a group", of("telegram:group:-1001", **{**owner, "channel": "voice"}))
+    yield Asked("a node in a group", of("telegram:group:-1001", **{**owner, "channel": "Node"}))
+    elsewhere = {**stranger, "channel": "discord", "sender_id": "1001"}
+    yield Asked("a group, and another channel named", of("telegram:group:-1001", **elsewhere))
     yield Asked("sandboxed", of("main", sandboxed=True))
     yield Asked("a group in a sandbox", of("telegram:group:-1001", sandboxed=True, **stranger))
     yield Asked("a topic", of("telegram:group:-1001:topic:5", **stranger))

@@ -5,6 +5,7 @@ For a channel whose resolver a release keeps in a plugin of its own nothing is r
 other release hold then, for a configured rule must not be passed over.
 """
 
+from dataclasses import replace
 from typing import Final, TypeAlias
 
 from apps.firewall.engine.compile import Engine
@@ -29,6 +30,11 @@ ACTIVE_CHANNELS: Final = frozenset(READERS) - {"telegram"}
 def chains_of(engine: Engine, context: CallContext, session: Session) -> Chains:
     """Return the places that may answer for a conversation, whoever speaks: a direct chat before the groups."""
     return (*_direct_chains(engine, context, session), *_group_chains(engine, context, session))
+
+
+def without_senders(chains: Chains) -> Chains:
+    """Return places whose rules by sender are not asked."""
+    return tuple((path, tuple(replace(place, senders=False) for place in chain)) for path, chain in chains)
 
 
 def _direct_chains(engine: Engine, context: CallContext, session: Session) -> Chains:

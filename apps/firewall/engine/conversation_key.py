@@ -12,6 +12,7 @@ from typing import Final
 from apps.firewall.engine.dialect import Dialect
 from apps.firewall.engine.names import fold, trim
 from apps.firewall.engine.senders import normalize_channel
+from apps.firewall.engine.session_key import parse_agent_key
 
 TELEGRAM: Final = "telegram"
 
@@ -25,6 +26,7 @@ _SENDER: Final = re.compile(rf"({_ANY}):sender:[^:]+", _FLAGS)
 _TELEGRAM_TOPIC: Final = re.compile(r"(-?\d+):topic:(\d+)", _FLAGS)
 _GROUP_KINDS: Final = ("group", "channel")
 _DIRECT_KINDS: Final = ("direct", "dm")
+_ROUTE_KINDS: Final = (*_GROUP_KINDS, *_DIRECT_KINDS)
 _DIRECT: Final = re.compile(r"(?:direct|dm)\s*:", _FLAGS)
 
 
@@ -121,6 +123,21 @@ def direct_of_key(dialect: Dialect, key: str | None) -> DirectChat | None:
             channel = normalize_channel(dialect, words[0]) if at else ""
             return DirectChat(channel, words[1] if at == 2 else None, peer) if peer else None
     return None
+
+
+def route_channel(dialect: Dialect, key: str | None) -> str | None:
+    """Return the channel on which a session's answers go out, as its own key names it.
+
+    Source: the shipped release 2026.9.6, `parseSessionDeliveryRoute`.
+    """
+    thread = thread_of_key(dialect, key)
+    parsed = parse_agent_key(dialect, thread.base if thread.thread_id else key)
+    parts = parsed.rest.split(":") if parsed is not None else []
+    if len(parts) < 3 or parts[0] == "agent":
+        return None
+    of_account = len(parts) >= 4 and parts[2] in _DIRECT_KINDS
+    is_route = trim(parts[1]) and trim(parts[3]) if of_account else parts[1] in _ROUTE_KINDS and trim(parts[2])
+    return normalize_channel(dialect, parts[0]) or None if is_route else None
 
 
 def _read_strictly(key: str) -> _Conversation | None:

@@ -77,7 +77,7 @@ def blocks_in(engine: Engine, resolution: Resolution) -> dict[Block, Policy | No
 
 
 def _groups(engine: Engine, resolution: Resolution) -> Iterator[tuple[Block, Policy | None]]:
-    for name, chain in resolution.talk.chains:
+    for name, chain in resolution.chains:
         for each in chain:
             place = each.of_sender(resolution.group_sender)
             if place is None:

@@ -65,7 +65,7 @@ def group_ladder(engine: Engine, context: CallContext) -> tuple[Rung, ...]:
     rungs: list[Rung] = []
     told: dict[object, bool | None] = {}  # whether a place answered; None when it was not read
     decided, sender = False, resolution.group_sender
-    for path, chain in resolution.talk.chains:
+    for path, chain in resolution.chains:
         answered = decided
         for each in chain:
             place = each.of_sender(sender)

@@ -93,7 +93,7 @@ def _group(engine: Engine, resolution: Resolution, given: Given | None) -> Appli
         if policy is None:
             return None
         return _GROUP, _GROUP.label, candidates.rules(policy, examined=True), ("group tools",)
-    found = answer_in(engine, resolution.talk.chains, resolution.group_sender)
+    found = answer_in(engine, resolution.chains, resolution.group_sender)
     if found is None:
         return None
     rules = candidates.block(found[0])

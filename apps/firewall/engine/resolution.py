@@ -30,10 +30,12 @@ class Talk:
     Attributes:
         depth: the session's own, before the caller's word.
         channel: the conversation's, else the one that the caller names.
-        transport: the channel, if it restricts tools by itself.
+        transport: the channel that the caller names, else the conversation's, if it restricts tools by itself.
         asked_on: the channel whose groups and direct chats are asked, else the conversation's.
-        spoken_on: the channel that the caller names, else the conversation's: there the sender is looked for.
-        is_webchat: that channel is the Gateway's own chat.
+        spoken_on: where the sender is looked for: the channel of the session's own key, else the one that the caller
+            names, else that of the key it was spawned by.
+        is_webchat: the caller names the Gateway's own chat, or nothing names another channel.
+        owner_chains: the places that answer an owner on that chat: rules by sender do not hold them.
         is_sandboxed: what the configured mode says of the session.
         unproven_group: a group that the caller names and no session key leads to: its rules are passed over.
     """
@@ -42,6 +44,7 @@ class Talk:
     depth: int
     agent: str | None
     chains: Chains
+    owner_chains: Chains
     channel: str | None
     transport: str | None
     asked_on: str | None
@@ -105,6 +108,11 @@ class Resolution:
         """Who speaks, as a group's rules look for them: on the conversation's channel, whatever the caller names."""
         sender, channel = self.sender, self.talk.asked_on
         return sender if sender.channel == channel else replace(sender, channel=channel)
+
+    @property
+    def chains(self) -> Chains:
+        """The places that may answer for the conversation."""
+        return self.talk.owner_chains if self.is_owner and self.talk.is_webchat else self.talk.chains
 
     @property
     def layers(self) -> tuple[Applied, ...]:

@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from apps.firewall.engine.compile import Engine
 from apps.firewall.engine.context import CallContext
-from apps.firewall.engine.conversation import chains_of
+from apps.firewall.engine.conversation import chains_of, without_senders
+from apps.firewall.engine.conversation_key import route_channel
 from apps.firewall.engine.dialect import Dialect
 from apps.firewall.engine.late import finish_resolution
 from apps.firewall.engine.names import fold, trim
@@ -152,7 +153,8 @@ def _talk(engine: Engine, context: CallContext) -> Talk:
     if session.problem is not None:
         raise ResolutionError(session.problem)
     channel = session.channel or context.channel
-    spoken_on = context.channel or channel
+    told_on = context.channel or channel
+    is_webchat = told_on is not None and fold(told_on) == WEBCHAT
     named = session.dropped_group or (None if session.group_ids else context.group_channel or context.group_space)
     if named is not None and engine.refuses_unproven_groups:
         raise GroupUnprovenError(f"the call names the group `{named}`, and its session key does not lead to it")
@@ -163,11 +165,12 @@ def _talk(engine: Engine, context: CallContext) -> Talk:
         depth=session.depth,
         agent=agent,
         chains=chains,
+        owner_chains=without_senders(chains) if is_webchat and engine.dialect.sender_policy_mode else chains,
         channel=channel,
-        transport=channel if channel in engine.transports else None,
+        transport=next((each for each in map(fold, (told_on or "", channel or "")) if each in engine.transports), None),
         asked_on=chains[0][0].removeprefix("channels.") if chains else channel,
-        spoken_on=spoken_on,
-        is_webchat=spoken_on is not None and fold(spoken_on) == WEBCHAT,
+        spoken_on=route_channel(engine.dialect, context.session_key) or told_on,
+        is_webchat=is_webchat,
         is_sandboxed=is_sandboxed(engine.settings, engine.own_settings(agent or ""), agent, context.session_key),
         unproven_group=named,
     )
