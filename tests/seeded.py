@@ -163,7 +163,8 @@ def _of_their_own(environment: Any, admin: Any, called: Callable[..., Any]) -> d
 def _channels(environment: Any, admin: Any) -> dict[str, dict[str, Any]]:
     """Rules by sender of a group, an agent and of all, a policy of a provider for all."""
     rules = SenderRule.objects.filter(environment=environment)
-    of_group, of_agent = rules.exclude(group=None)[0], rules.filter(agent__key="main")[0]
+    of_group = rules.exclude(group=None).order_by("group__key", "key")[0]
+    of_agent = rules.filter(agent__key="main")[0]
     of_all = rules.filter(agent=None, group=None)[0]
     provider = provider_policy_create(environment, "acme", by=admin, deny=["exec"])
     return {
