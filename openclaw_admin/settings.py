@@ -299,6 +299,7 @@ CELERY_BEAT_SCHEDULE = {
         "registry.runs_close_orphaned": 60.0,
         "registry.failures_forget": 3600.0,
         "gateway.calls_settle": 2.0,
+        "gateway.alarms_tell": 10.0,
         "gateway.calls_forget": 86400.0,
         "gateway.slots_forget": 86400.0,
         "gateway.probes_daily": 86400.0,

@@ -44,6 +44,7 @@ CALL_STATES: dict[str, tuple[str, Promise]] = {
     "reported": ("run", _("reported")),
     "completed": ("ok", _("completed")),
     "failed": ("bad", _("failed")),
+    "cancelled": ("bad", _("cancelled")),
     "denied": ("bad", _("denied")),
     "unknown": ("warn", _("unknown")),
 }

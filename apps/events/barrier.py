@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
@@ -108,6 +109,14 @@ def hearers(number: int) -> HeardBy:
     rows = Process.objects.raw("SELECT * FROM events_process WHERE lease_until >= clock_timestamp()")
     found = [Hearer(row.host, row.pid, row.kind, row.heard >= number) for row in rows]
     return HeardBy(tuple(sorted(found, key=lambda each: (each.has_heard, each.kind, each.host, each.pid))))
+
+
+def served_since() -> datetime | None:
+    """Say since when some server has answered without a pause; None while none does."""
+    found = Process.objects.raw(
+        "SELECT * FROM events_process WHERE lease_until >= clock_timestamp() AND kind = 'server' ORDER BY started_at"
+    )
+    return next((row.started_at for row in found), None)
 
 
 def barrier_latest() -> int:

@@ -8,6 +8,7 @@ from django.utils import timezone
 from apps.events.clock import clock_rests
 from apps.gateway.background.settling import commands_settle
 from apps.gateway.coverage import probes_begin, probes_run
+from apps.gateway.gateway_alarms import alarms_tell
 from apps.gateway.lifecycle import Gateway
 from apps.gateway.queue.bell import TAKE, bell
 from apps.gateway.queue.callbacks import callbacks_due
@@ -43,6 +44,12 @@ def callback_deliver_task(call_id: str) -> None:
         gateway.desk.background(gateway.callbacks.deliver(UUID(call_id)))
 
     workers.run(begin)
+
+
+@shared_task(name="gateway.alarms_tell")
+def alarms_tell_task() -> int:
+    """Tell people of alarms about gateways. Every few seconds."""
+    return alarms_tell(timezone.now())
 
 
 @shared_task(name="gateway.probes_run", expires=120)

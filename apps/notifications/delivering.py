@@ -77,7 +77,7 @@ def _end(row: Delivery, state: State, at: datetime) -> None:
 
 
 def _locked(delivery_id: UUID) -> Delivery | None:
-    about = ("approval__environment", "export", "release__request", "release__publication")
+    about = ("approval__environment", "export", "release__request", "release__publication", "alarm")
     related = ("environment", *about, "person", "subscription", "webhook")
     rows = Delivery.objects.select_for_update(of=("self",)).select_related(*related)
     return rows.filter(pk=delivery_id).first()

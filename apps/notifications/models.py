@@ -142,8 +142,20 @@ class ToldRelease(models.Model):
         return self.state
 
 
+class ToldAlarm(models.Model):
+    """An alarm about a gateway that was told; one process at a time tells of it."""
+
+    alarm = models.UUIDField(primary_key=True)
+    kind = models.CharField(max_length=16)
+    gateway = models.UUIDField()
+    name = models.CharField(max_length=100)
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.name}"
+
+
 class Delivery(models.Model):
-    """One message to one place, of a request, an export or a release. Without any it is a try.
+    """One message to one place, of a request, an export, a release or an alarm. Without any it is a try.
 
     `target` is what may be told once of a request.
     """
@@ -153,6 +165,7 @@ class Delivery(models.Model):
     approval = models.ForeignKey(Approval, null=True, on_delete=models.CASCADE, related_name="deliveries")
     export = models.ForeignKey(Export, null=True, on_delete=models.CASCADE, related_name="+")
     release = models.ForeignKey(ToldRelease, null=True, on_delete=models.CASCADE, related_name="+")
+    alarm = models.ForeignKey(ToldAlarm, null=True, on_delete=models.CASCADE, related_name="+")
     channel = models.CharField(max_length=16, choices=Channel.choices)
     target = models.CharField(max_length=80)
     person = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.CASCADE, related_name="+")

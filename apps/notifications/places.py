@@ -10,7 +10,16 @@ from django.conf import settings
 from apps.accounts.models import User
 from apps.approvals.models import Approval
 from apps.audit.models import Export
-from apps.notifications.models import Channel, Delivery, Preference, Quiet, Subscription, ToldRelease, Webhook
+from apps.notifications.models import (
+    Channel,
+    Delivery,
+    Preference,
+    Quiet,
+    Subscription,
+    ToldAlarm,
+    ToldRelease,
+    Webhook,
+)
 from apps.registry.models import Environment
 
 
@@ -34,6 +43,7 @@ class Place:
         asked_by: User | None = None,
         export: Export | None = None,
         release: ToldRelease | None = None,
+        alarm: ToldAlarm | None = None,
     ) -> Delivery:
         """Make the message to this place, due at once."""
         return Delivery(
@@ -41,6 +51,7 @@ class Place:
             approval=approval,
             export=export,
             release=release,
+            alarm=alarm,
             channel=self.channel,
             target=self.target,
             person=asked_by or self.person,

@@ -16,6 +16,6 @@ def deliveries_recent(environment: Environment, *, limit: int = RECENT) -> list[
 
 def deliveries_tried(person: User) -> list[Delivery]:
     """Give what came of the last try of a person's notifications."""
-    tried = Delivery.objects.filter(person=person, approval=None, export=None, release=None)
+    tried = Delivery.objects.filter(person=person, approval=None, export=None, release=None, alarm=None)
     last = tried.values_list("created_at", flat=True).first()
     return [] if last is None else list(tried.filter(created_at=last).order_by("channel", "id")[:TRIED])

@@ -23,7 +23,14 @@ from apps.keys.push import push_key, push_public_key
 from apps.notifications.models import Channel, Delivery
 from apps.notifications.people import browser_keys, preference_of
 from apps.notifications.webhooks import webhook_secret
-from apps.notifications.words import Words, told_to_programs, words_for, words_for_export, words_for_release
+from apps.notifications.words import (
+    Words,
+    told_to_programs,
+    words_for,
+    words_for_alarm,
+    words_for_export,
+    words_for_release,
+)
 
 TIME_LIMIT_S: Final = 10.0
 ANSWER_LIMIT_BYTES: Final = 64 * 1024
@@ -67,7 +74,7 @@ def _push(delivery: Delivery, at: datetime) -> Heard:
             "title": words.title,
             "body": words.text,
             "path": words.path,
-            "tag": str(delivery.export_id or delivery.release_id or delivery.approval),
+            "tag": str(delivery.export_id or delivery.release_id or delivery.alarm_id or delivery.approval),
         }
     )
     body = http_ece.encrypt(
@@ -125,7 +132,7 @@ def _webhook(delivery: Delivery, at: datetime) -> Heard:
     row = delivery.webhook
     if row is None or not row.is_active:
         return Heard(error_code="webhook_removed", message="the webhook was removed or switched off", is_gone=True)
-    body = json.dumps(told_to_programs(delivery.approval, at)).encode()
+    body = json.dumps(told_to_programs(delivery.approval, at, delivery.alarm)).encode()
     headers = outgoing_headers(
         row.url,
         body,
@@ -157,6 +164,8 @@ def _words(delivery: Delivery, at: datetime) -> Words:
     language = "" if person is None else preference_of(person).language or person.language
     if delivery.export is not None:
         return words_for_export(delivery.export, language)
+    if delivery.alarm is not None:
+        return words_for_alarm(delivery.alarm, delivery.environment, language)
     if delivery.release is not None:
         return words_for_release(delivery.release, delivery.environment, language)
     return words_for(delivery.approval, language, at)

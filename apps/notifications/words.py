@@ -14,7 +14,8 @@ from django.utils.translation import gettext_lazy, ngettext, override
 from apps.approvals.models import Approval
 from apps.audit.masking import Masker
 from apps.audit.models import Export
-from apps.notifications.models import ToldRelease
+from apps.firewall.identifiers import show_id
+from apps.notifications.models import ToldAlarm, ToldRelease
 from apps.registry.models import Environment
 
 LETTERS = 80
@@ -37,6 +38,13 @@ _RELEASES: Final[Mapping[str, tuple[Promise, Promise]]] = {
     "expired": (gettext_lazy("Nobody confirmed a request in %(environment)s"), gettext_lazy("Nothing goes live.")),
 }
 """Title and text by the state of a request."""
+_ALARMS: Final[Mapping[str, Promise]] = {
+    "ungoverned": gettext_lazy("A call ran unasked at the gateway %(gateway)s"),
+    "not_asking": gettext_lazy("The gateway %(gateway)s does not ask about calls"),
+    "silent": gettext_lazy("The gateway %(gateway)s stopped reporting"),
+    "not_loaded": gettext_lazy("The gateway %(gateway)s was enrolled and has never reported"),
+}
+"""Title by the kind of an alarm."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,8 +106,22 @@ def words_for_release(release: ToldRelease, environment: Environment, language: 
         return Words(title=str(headline) % said, text=outcome, path=reverse("publish"))
 
 
-def told_to_programs(approval: Approval | None, at: datetime) -> dict[str, Any]:
+def words_for_alarm(alarm: ToldAlarm, environment: Environment, language: str) -> Words:
+    """Say in a person's language what is wrong with a gateway."""
+    with override(language or settings.LANGUAGE_CODE):
+        said = {"gateway": plain(alarm.name), "environment": plain(environment.name)}
+        headline = _ALARMS.get(alarm.kind, _ALARMS["ungoverned"])
+        text = _("In %(environment)s. What it runs meanwhile may not have been asked about.") % said
+        return Words(title=str(headline) % said, text=text, path=reverse("gateway", args=[alarm.gateway]))
+
+
+def told_to_programs(approval: Approval | None, at: datetime, alarm: ToldAlarm | None = None) -> dict[str, Any]:
     """Write what a webhook is told."""
+    if alarm is not None:
+        path = reverse("gateway", args=[alarm.gateway])
+        gateway = {"id": show_id("gw", alarm.gateway), "name": plain(alarm.name), "url": f"{settings.PUBLIC_URL}{path}"}
+        told = {"id": show_id("alarm", alarm.alarm), "kind": alarm.kind, "gateway": gateway}
+        return {"event": "gateway.alarm", "alarm": told}
     if approval is None:
         return {"event": "notification.test", "at": at.isoformat()}
     return {

@@ -1,4 +1,4 @@
-"""Calls that ran although nobody asked us: recorded, counted, and shown until a person has seen to it."""
+"""Calls that ran although nobody asked us, and gateways that fell silent: recorded, counted, and shown."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,14 +11,24 @@ from apps.accounts.access import Principal, actor_of
 from apps.audit.drafts import EntryDraft, EntryKind
 from apps.audit.services import entry_record
 from apps.events.notices import announce
-from apps.openclaw_gateways.models import Alarm, GatewayCall, OpenClawGateway
+from apps.openclaw_gateways.models import (
+    NOT_LOADED_AFTER,
+    SILENT_AFTER,
+    Alarm,
+    GatewayCall,
+    OpenClawGateway,
+    Standing,
+)
 from apps.openclaw_gateways.records import gateway_entry
+from apps.registry.probing import PROBES
 
 CHANGED: Final = "openclaw_gateway.changed"
 TEXT_LIMIT: Final = 200
 CHANGED_PARAMS: Final = "params_changed"
 """Where a call ran with other params than were judged: that it was asked about does not help."""
 LOOKED_BACK: Final = timedelta(days=1)
+SYSTEM: Final = "system"
+SILENCES: Final = (Alarm.Kind.SILENT, Alarm.Kind.NOT_LOADED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +78,47 @@ def not_asking_report(gateway: OpenClawGateway, message: str, *, at: datetime) -
                 gateway_entry(gateway, "not_asking", actor=gateway.token.actor, at=at, message=message[:TEXT_LIMIT])
             )
     return alarm
+
+
+def gateways_watch(at: datetime, *, since: datetime | None) -> int:
+    """Raise the alarm for gateways that stopped reporting, or never began: what they run then is asked about nowhere.
+
+    Args:
+        since: from when on somebody here could hear them; None while nobody can.
+    Returns:
+        How many alarms are new.
+    """
+    if since is None or at - since < SILENT_AFTER:
+        return 0
+    watched = OpenClawGateway.objects.exclude(environment__slug=PROBES).filter(revoked_at=None)
+    raised = 0
+    for gateway in watched.select_related("environment", "token__created_by"):
+        standing = gateway.standing(at)
+        if standing == Standing.SILENT:
+            raised += _raise_silence(gateway, Alarm.Kind.SILENT, at)
+        elif standing == Standing.NEVER_SEEN and at - gateway.enrolled_at > NOT_LOADED_AFTER:
+            raised += _raise_silence(gateway, Alarm.Kind.NOT_LOADED, at)
+    return raised
+
+
+def silence_end(gateway: OpenClawGateway, *, at: datetime) -> None:
+    """End the alarms of silence of a gateway that reports."""
+    standing = Alarm.objects.filter(gateway=gateway, kind__in=SILENCES, cleared_at=None)
+    for alarm in standing.select_related("gateway__environment"):
+        alarm_clear(alarm, by=None, at=at)
+
+
+def _raise_silence(gateway: OpenClawGateway, kind: Alarm.Kind, at: datetime) -> bool:
+    """Raise an alarm of silence, once for each silence: one that a person has seen to is not raised again."""
+    began = gateway.last_seen_at or gateway.enrolled_at
+    if Alarm.objects.filter(gateway=gateway, kind=kind, first_at__gte=began).exists():
+        return False
+    with transaction.atomic():
+        alarm = _raise(gateway, kind, "", "", at)
+        seen = None if gateway.last_seen_at is None else gateway.last_seen_at.isoformat()
+        if alarm.count == 1:
+            entry_record(gateway_entry(gateway, str(kind), actor=SYSTEM, at=at, alarm=alarm.shown_id, last_seen=seen))
+    return True
 
 
 def alarm_clear(alarm: Alarm, *, by: Principal | None, at: datetime) -> Alarm:

@@ -14,6 +14,8 @@ from apps.registry.models import Environment
 
 SILENT_AFTER = timedelta(seconds=90)
 """Three heartbeats that did not come."""
+NOT_LOADED_AFTER = timedelta(minutes=15)
+"""So long after its enrolment a gateway may take to be restarted."""
 
 
 class Standing(models.TextChoices):
@@ -201,11 +203,16 @@ class SpawnedSession(models.Model):
 
 
 class Alarm(models.Model):
-    """That calls of a gateway ran although nobody asked us. It stands until a person has seen to it."""
+    """That a gateway does not ask us, or cannot be known to. It stands until a person has seen to it.
+
+    One of silence ends by itself when the gateway reports.
+    """
 
     class Kind(models.TextChoices):
         UNGOVERNED = "ungoverned", _("a call ran that was never asked about")
         NOT_ASKING = "not_asking", _("its plugin is loaded, and is not asked about calls")
+        SILENT = "silent", _("it stopped reporting")
+        NOT_LOADED = "not_loaded", _("it was enrolled, and its plugin has never reported")
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     gateway = models.ForeignKey(OpenClawGateway, on_delete=models.PROTECT, related_name="alarms")

@@ -12,6 +12,7 @@ export const WHILE_WAITING_MS = 60_000; // and this long while a person is asked
 const PAUSE_MS = 500;
 const HELD_MS = 1_000; // a request that breaks after this was held by the server: a person may be asked
 const KEPT = 5_000;
+const ARGS_KEPT = 200; // of calls that have begun, and whose end has not been seen
 
 /** State that every copy of this module in one process shares; the gateway evaluates plugins more than once. */
 export function sharedState() {
@@ -20,7 +21,6 @@ export function sharedState() {
     calls: new Map(),
     ended: new Set(),
     told: new Set(),
-    isAsked: false,
     unasked: 0,
     timer: null,
     unsubscribe: null,
@@ -36,7 +36,7 @@ export class Governor {
 
   /** Answer the gateway's question about a call: block it, or let it run with the params that were judged. */
   async before(event, ctx) {
-    this.state.isAsked = true;
+    this.state.unasked = 0;
     const name = callName(event, ctx);
     const entry = { key: randomUUID().replaceAll("-", ""), id: "", params: null, may: false };
     push(this.state.calls, name, entry);
@@ -72,17 +72,20 @@ export class Governor {
   /** Watch the gateway's own news of tool calls: one that ends without a question ran ungoverned. */
   watch(news) {
     const data = news?.data;
-    if (news?.stream !== "tool" || data?.phase !== "result" || typeof data.toolCallId !== "string") return undefined;
+    if (news?.stream !== "tool" || typeof data?.toolCallId !== "string") return undefined;
     const event = { toolName: data.name, toolCallId: data.toolCallId, runId: news.runId, result: data.result };
     const name = callName(event);
+    if (data.phase === "start") return void keepArgs(this.state, name, data.args); // its end does not repeat them
+    if (data.phase !== "result") return undefined;
+    const args = takeArgs(this.state, name) ?? data.args;
     if (this.state.calls.has(name) || this.state.ended.has(name)) return undefined;
     const ctx = { agentId: news.agentId, sessionKey: news.sessionKey };
-    return this.#ungoverned({ ...event, params: data.args, error: data.isError ? resultText(data.result) : "" }, ctx, "agent_event");
+    return this.#ungoverned({ ...event, params: args, error: data.isError ? resultText(data.result) : "" }, ctx, "agent_event");
   }
 
   /** Say that the gateway lives, and learn which environment it belongs to. */
   async beat(versions) {
-    const warning = this.state.unasked && !this.state.isAsked ? `${this.state.unasked} calls ran, and none was asked about` : "";
+    const warning = this.state.unasked ? `${this.state.unasked} calls ran since it was last asked about one` : "";
     const body = { boot: this.state.boot, ...versions, ...(warning ? { not_asking: warning } : {}) };
     const answer = await this.client.send("POST", "/heartbeat", body);
     this.#checkEnvironment(answer.environment);
@@ -219,6 +222,18 @@ function shift(map, name) {
 function remember(set, name) {
   set.add(name);
   if (set.size > KEPT) set.delete(set.keys().next().value);
+}
+
+function keepArgs(state, name, args) {
+  state.args ??= new Map();
+  state.args.set(name, bounded(args) ?? {});
+  if (state.args.size > ARGS_KEPT) state.args.delete(state.args.keys().next().value);
+}
+
+function takeArgs(state, name) {
+  const args = state.args?.get(name);
+  state.args?.delete(name);
+  return args;
 }
 
 function isObject(value) {

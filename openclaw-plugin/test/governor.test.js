@@ -230,12 +230,27 @@ test("a call that nobody asked about is reported, once", async () => {
 test("the gateway's own news give away calls that no hook saw", async () => {
   const { own, server, state } = await governed(({ path }) => [200, path === "/heartbeat" ? { environment: "production" } : {}]);
   const news = { stream: "tool", runId: "run-2", agentId: "main", data: { phase: "result", name: "exec", toolCallId: "call_2" } };
-  await own.watch({ ...news, data: { ...news.data, phase: "start" } });
+  await own.watch({ ...news, data: { ...news.data, phase: "start", args: { command: "id" } } });
   await own.watch(news);
   assert.equal(server.requests[0].body.seen_by, "agent_event");
+  assert.deepEqual(server.requests[0].body.params, { command: "id" });
   assert.equal(state.unasked, 1);
   await own.beat({ plugin: "1.0.0" });
-  assert.match(server.requests.at(-1).body.not_asking, /none was asked about/);
+  assert.match(server.requests.at(-1).body.not_asking, /1 calls ran since it was last asked about one/);
+});
+
+test("a plugin that was asked before, and is not any more, says so; being asked again ends that", async () => {
+  const { own, server } = await governed(({ path }) => (path === "/calls" ? run(EVENT.params) : [200, { environment: "production" }]));
+  await own.before(EVENT, CTX);
+  await own.after(EVENT, CTX);
+  await own.beat({});
+  assert.equal(server.requests.at(-1).body.not_asking, undefined);
+  await own.after({ ...EVENT, toolCallId: "call_2" }, CTX);
+  await own.beat({});
+  assert.match(server.requests.at(-1).body.not_asking, /1 calls ran/);
+  await own.before({ ...EVENT, toolCallId: "call_3" }, CTX);
+  await own.beat({});
+  assert.equal(server.requests.at(-1).body.not_asking, undefined);
 });
 
 test("news of a call that was asked about are no alarm", async () => {

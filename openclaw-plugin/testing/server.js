@@ -27,7 +27,7 @@ export async function fakeServer(answer) {
 }
 
 export function newState() {
-  return { boot: "boot0001", calls: new Map(), ended: new Set(), told: new Set(), isAsked: false, unasked: 0 };
+  return { boot: "boot0001", calls: new Map(), ended: new Set(), told: new Set(), unasked: 0 };
 }
 
 export function keptLog() {

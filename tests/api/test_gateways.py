@@ -15,6 +15,7 @@ def test_a_gateway_is_enrolled_read_and_revoked(program: Program, environment: A
     answer = program("policy_read", "gateways_manage")
     made = answer.post("gateways/enrolments", {"name": "office"}).json()
     assert made["secret"].startswith("oce_")
+    assert made["is_published"] is False
     gateway, _ = enrolment_redeem(made["secret"], Heartbeat(boot="boot-1", plugin="1.0.0"), at=timezone.now())
 
     (row,) = answer.get("gateways").json()

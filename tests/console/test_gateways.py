@@ -73,6 +73,31 @@ def test_the_record_of_a_new_gateway_names_its_token(gateway: OpenClawGateway) -
     assert entry.changes["reports_by"] == gateway.token.shown_id
 
 
+def test_the_page_says_first_that_something_must_be_published(
+    client_of: ClientOf, admin: Any, environment: Any, request: pytest.FixtureRequest
+) -> None:
+    told = "Publish before you enrol a gateway"
+    browser = client_of(admin)
+    for page in (browser.get("/gateways/"), browser.post("/gateways/enrol/", {"name": "home"})):
+        text = page.content.decode()
+        assert told in text and text.index(told) < text.index("Make enrolment token")
+    request.getfixturevalue("published")
+    assert told not in browser.get("/gateways/").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [("silent", "It stopped reporting."), ("not_loaded", "It was enrolled, and its plugin has never reported.")],
+)
+def test_an_alarm_of_silence_says_what_to_look_for(
+    kind: str, told: str, client_of: ClientOf, admin: Any, gateway: OpenClawGateway
+) -> None:
+    Alarm.objects.create(gateway=gateway, kind=kind, first_at=timezone.now(), last_at=timezone.now())
+    for path in ("/gateways/", f"/gateways/{gateway.shown_id}/"):
+        page = client_of(admin).get(path).content.decode()
+        assert told in page and "asked about" in page
+
+
 def test_a_gateway_needs_a_name(client_of: ClientOf, admin: Any, environment: Any) -> None:
     answer = client_of(admin).post("/gateways/enrol/", {"name": "  "})
     assert answer.status_code == 422

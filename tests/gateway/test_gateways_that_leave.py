@@ -202,7 +202,7 @@ class TestReports:
         assert (entry.changes["told_later"], entry.changes["blocked_at"]) == (True, attempt["blocked_at"])
         content = Content.objects.get(entry_id=entry.pk)
         assert "curl" in str(content.params) and SECRET not in str(content.params)
-        assert content.error["code"] == "not_asked"
+        assert isinstance(content.error, dict) and content.error["code"] == "not_asked"
         (row,) = GatewayCall.objects.all()
         assert (row.state, row.outcome, entry.call_id) == ("refused", "denied", row.pk)
 
@@ -221,9 +221,6 @@ class TestReports:
         assert refused.json()["details"][0]["path"].startswith(next(iter(wrong)))
 
     def test_an_attempt_holds_whatever_text_a_gateway_sends(self, plugin: Plugin) -> None:
-        attempt = {"key": "key-00000001", "tool": "ex\0ec", "agent": "b\0ot", "reason": "\0" * 900, "params": [1]}
-        answered = plugin.client.post("/api/v1/openclaw/blocked", json={"attempts": [attempt]})
-        assert answered.status_code in {200, 422}
-        attempt["params"] = {}
+        attempt = {"key": "key-00000001", "tool": "ex\0ec", "agent": "b\0ot", "reason": "\0" * 900, "params": {}}
         assert plugin.client.post("/api/v1/openclaw/blocked", json={"attempts": [attempt]}).status_code == 200
         assert Entry.objects.filter(kind="denial").count() == 1

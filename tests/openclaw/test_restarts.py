@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx
-import psutil
 import pytest
 
 from tests.journeys.conftest import ROOT, Installation, _wait_until_ready
@@ -146,7 +145,16 @@ def kill(gateway: RealGateway) -> None:
     assert gateway.process is not None
     if gateway.rpc is not None:
         gateway.rpc.close()
-    tree = [*psutil.Process(gateway.process.pid).children(recursive=True), psutil.Process(gateway.process.pid)]
-    for each in tree:
-        os.kill(each.pid, signal.SIGKILL)
+    for pid in tree_of(gateway.process.pid):
+        os.kill(pid, signal.SIGKILL)
     gateway.process.wait(STOPPED_S)
+
+
+def tree_of(pid: int) -> list[int]:
+    """List a process and all that it started."""
+    listed = subprocess.run(["ps", "axo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
+    pairs = [tuple(map(int, line.split())) for line in listed.splitlines()]
+    found = [pid]
+    for each in found:
+        found += [child for child, parent in pairs if parent == each]
+    return found

@@ -79,3 +79,4 @@ class EnrolmentMadeSerializer(serializers.Serializer[Any]):
     environment = serializers.CharField()
     secret = serializers.CharField()
     expires_at = serializers.DateTimeField()
+    is_published = serializers.BooleanField(help_text="False: every call of the gateway is refused until you publish.")

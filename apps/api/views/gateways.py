@@ -25,6 +25,7 @@ from apps.openclaw_gateways.access import alarm_access, gateway_access
 from apps.openclaw_gateways.alarms import alarm_clear
 from apps.openclaw_gateways.selectors import alarms_of, calls_newest, gateways
 from apps.openclaw_gateways.services import enrolment_create, gateway_revoke
+from apps.policies.selectors import live_publication
 
 ANSWERS: dict[int, Any] = {200: GatewayDetailSerializer, 403: ProblemSerializer, 404: ProblemSerializer}
 
@@ -63,7 +64,13 @@ class GatewayEnrolments(APIView):
         environment = environment_of(request)
         wanted = body_of(request, EnrolmentSerializer)
         made, secret = enrolment_create(environment, name=wanted["name"], by=principal_of(request), at=timezone.now())
-        told = {"name": made.name, "environment": environment.slug, "secret": secret, "expires_at": made.expires_at}
+        told = {
+            "name": made.name,
+            "environment": environment.slug,
+            "secret": secret,
+            "expires_at": made.expires_at,
+            "is_published": live_publication(environment) is not None,
+        }
         return Response(EnrolmentMadeSerializer(told).data, status=201)
 
 

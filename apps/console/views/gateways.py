@@ -22,6 +22,7 @@ from apps.openclaw_gateways.errors import OpenClawGatewayError
 from apps.openclaw_gateways.selectors import alarms_of, alarms_standing, calls_latest, calls_newest
 from apps.openclaw_gateways.selectors import gateways as gateways_of
 from apps.openclaw_gateways.services import enrolment_create, gateway_revoke
+from apps.policies.selectors import live_publication
 
 
 @require_safe
@@ -109,4 +110,5 @@ def _list(request: ConsoleRequest) -> dict[str, Any]:
     rows = list(gateways_of(environment))
     context = shown.list_context(rows, calls_latest(each.pk for each in rows))
     may_write = may(request.user, Permission.GATEWAYS_MANAGE)
-    return context | {"alarms": alarms_standing(environment), "may_write": may_write}
+    is_published = live_publication(environment) is not None
+    return context | {"alarms": alarms_standing(environment), "may_write": may_write, "is_published": is_published}

@@ -10,7 +10,7 @@ from apps.gateway.lifecycle import Gateway
 from apps.gateway.openclaw.reading import gateway_of, read_beat
 from apps.gateway.runtime_api.http import Problem, Request
 from apps.gateway.tokens import TokenGrant
-from apps.openclaw_gateways.alarms import not_asking_report
+from apps.openclaw_gateways.alarms import not_asking_report, silence_end
 from apps.openclaw_gateways.services import enrolment_redeem, gateway_heard, snapshot_asked
 
 EVERY_S: Final = 30
@@ -42,6 +42,7 @@ async def heartbeat(current: Gateway, grant: TokenGrant, request: Request, _: st
     body = await request.json()
     beat = read_beat(body)
     await in_database(gateway_heard, gateway, beat, at=timezone.now())
+    await in_database(silence_end, gateway, at=timezone.now())
     warning = body.get("not_asking")
     if isinstance(warning, str) and warning:
         await in_database(not_asking_report, gateway, storable_text(warning[:NOT_ASKING_LIMIT]), at=timezone.now())

@@ -11,6 +11,7 @@ from apps.firewall.identifiers import read_id
 from apps.openclaw_gateways.models import OpenClawGateway
 from apps.openclaw_gateways.selectors import gateways
 from apps.openclaw_gateways.services import enrolment_create, gateway_revoke
+from apps.policies.selectors import live_publication
 from apps.registry.models import Environment
 from apps.registry.selectors import environment_find
 from apps.registry.services import environment_default
@@ -22,6 +23,10 @@ HOW = """On the gateway's machine, with the folder openclaw-plugin of this produ
     rm enrolment
 
 Then restart the gateway. The token above is shown this once, and ends {ends}."""
+
+UNPUBLISHED = """Nothing is published in `{environment}`: publish first.
+Until then every call of this gateway is refused.
+"""
 
 
 class Command(BaseCommand):
@@ -40,12 +45,13 @@ class Command(BaseCommand):
         {"enrol": self._enrol, "list": self._list, "revoke": self._revoke}[options["part"]](options)
 
     def _enrol(self, options: dict[str, Any]) -> None:
+        environment = self._environment(options["environment"])
         try:
-            made, secret = enrolment_create(
-                self._environment(options["environment"]), name=options["name"], by=None, at=timezone.now()
-            )
+            made, secret = enrolment_create(environment, name=options["name"], by=None, at=timezone.now())
         except FirewallError as exc:
             raise CommandError(exc.message) from exc
+        if live_publication(environment) is None:
+            self.stdout.write(UNPUBLISHED.format(environment=environment.slug))
         ends = f"{made.expires_at:%Y-%m-%d %H:%M} UTC"
         self.stdout.write(HOW.format(secret=secret, server=settings.PUBLIC_URL.rstrip("/"), ends=ends))
 
