@@ -105,9 +105,11 @@
 -- notifications.0001_channels_and_deliveries 712e37c50f6d472b
 -- notifications.0002_ends_of_exports af7f649aac29b0aa
 -- notifications.0003_news_of_releases 8736c8237e010a63
+-- notifications.0004_alarms_about_gateways 7adbafc4e843b8a0
 -- openclaw_gateways.0001_gateways_calls_and_alarms 06ad511eaaa7e744
 -- openclaw_gateways.0002_facts_and_spawned_sessions bc9892113d2efbfd
 -- openclaw_gateways.0003_what_stops_end_at_gateways 7442c52eed16affa
+-- openclaw_gateways.0004_alarms_of_silence a3cd19825c9bed36
 -- policies.0016_groups_that_no_key_proves 457df7b19b2572e3
 -- registry.0012_code_of_tools b00dbc684bd8e0fa
 -- registry.0013_what_tools_raised 9f44932d3aff46bd
@@ -2119,7 +2121,7 @@ ALTER TABLE "approvals_answerrule" ADD COLUMN "teams" varchar(64)[] DEFAULT '{}'
 -- ;
 ALTER TABLE "approvals_answerrule" ALTER COLUMN "teams" DROP DEFAULT
 -- ;
-ALTER TABLE "approvals_answerrule" ADD COLUMN "updated_at" timestamp with time zone DEFAULT '2026-11-29 18:29:29.660382+00:00'::timestamptz NOT NULL
+ALTER TABLE "approvals_answerrule" ADD COLUMN "updated_at" timestamp with time zone DEFAULT '2026-11-29 18:44:39.876240+00:00'::timestamptz NOT NULL
 -- ;
 ALTER TABLE "approvals_answerrule" ALTER COLUMN "updated_at" DROP DEFAULT
 -- ;
@@ -2343,7 +2345,7 @@ CREATE INDEX "audit_export_requested_by_id_b1eb06ef" ON "audit_export" ("request
 -- ;
 CREATE INDEX "audit_export_state" ON "audit_export" ("state", "expires_at")
 -- ;
-ALTER TABLE "audit_export" ADD COLUMN "touched_at" timestamp with time zone DEFAULT '2026-11-29 18:29:34.457431+00:00'::timestamptz NOT NULL
+ALTER TABLE "audit_export" ADD COLUMN "touched_at" timestamp with time zone DEFAULT '2026-11-29 18:44:41.011296+00:00'::timestamptz NOT NULL
 -- ;
 ALTER TABLE "audit_export" ALTER COLUMN "touched_at" DROP DEFAULT
 -- ;
@@ -7811,6 +7813,12 @@ CREATE INDEX "notifications_toldrelease_publication_id_c8651a36" ON "notificatio
 CREATE INDEX "notifications_toldrelease_request_id_bf8764a4" ON "notifications_toldrelease" ("request_id")
 -- ;
 CREATE INDEX "notifications_delivery_release_id_bc941d00" ON "notifications_delivery" ("release_id")
+-- ;
+CREATE TABLE "notifications_toldalarm" ("alarm" uuid NOT NULL PRIMARY KEY, "kind" varchar(16) NOT NULL, "gateway" uuid NOT NULL, "name" varchar(100) NOT NULL)
+-- ;
+ALTER TABLE "notifications_delivery" ADD COLUMN "alarm_id" uuid NULL CONSTRAINT "notifications_delive_alarm_id_be3ee940_fk_notificat" REFERENCES "notifications_toldalarm"("alarm") DEFERRABLE INITIALLY DEFERRED; SET CONSTRAINTS "notifications_delive_alarm_id_be3ee940_fk_notificat" IMMEDIATE
+-- ;
+CREATE INDEX "notifications_delivery_alarm_id_be3ee940" ON "notifications_delivery" ("alarm_id")
 -- ;
 CREATE TABLE "openclaw_gateways_openclawgateway" ("id" uuid NOT NULL PRIMARY KEY, "name" varchar(100) NOT NULL, "enrolled_at" timestamp with time zone NOT NULL, "enrolled_by_label" text NOT NULL, "revoked_at" timestamp with time zone NULL, "revoked_by_label" text NOT NULL, "last_seen_at" timestamp with time zone NULL, "boot" varchar(64) NOT NULL, "booted_at" timestamp with time zone NULL, "openclaw_version" varchar(64) NOT NULL, "plugin_version" varchar(64) NOT NULL, "node_version" varchar(64) NOT NULL, "snapshot_digest" varchar(80) NOT NULL, "proven_at" timestamp with time zone NULL, "environment_id" uuid NOT NULL, "token_id" uuid NOT NULL UNIQUE)
 -- ;
