@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shlex
+import socket
 import subprocess
 import sys
 import time
@@ -101,7 +102,7 @@ class Way:
     """The blocks of one section, with the reader's folder, port, address and token in place of the page's."""
 
     def __init__(self, title: str, folder: Path, port: int, environment: dict[str, str]) -> None:
-        self.folder, self.environment = folder, environment
+        self.folder, self.port, self.environment = folder, port, environment
         text = section(title).replace(AUTHOR, str(folder)).replace(PORT, str(port))
         self.blocks = BLOCK.findall(text)
         self.server: subprocess.Popen[bytes] | None = None
@@ -119,9 +120,17 @@ class Way:
             elif code.startswith("python3 "):
                 program = shlex.split(code)[1]
                 self.server = subprocess.Popen([sys.executable, program], stderr=subprocess.DEVNULL)
+                eventually(self.listens)
             else:
                 then()
                 self.said.append(self.shell(code))
+
+    def listens(self) -> bool:
+        try:
+            socket.create_connection(("127.0.0.1", self.port), timeout=5).close()
+        except OSError:
+            return False
+        return True
 
     def command(self, line: str) -> str:
         program, *words = shlex.split(line)

@@ -183,8 +183,13 @@ def _draft_key(environment: Environment) -> tuple[Any, ...]:
 
 
 def _review_key(environment: Environment) -> tuple[Any, ...]:
-    usable = frozenset(tokens().filter(revoked_at=None).values_list("pk", flat=True))  # which grants may name
-    return *_draft_key(environment), get_language(), usable
+    return *_draft_key(environment), get_language(), _usable_tokens()
+
+
+@remembered
+def _usable_tokens() -> frozenset[Any]:
+    """Return the tokens that a grant may name."""
+    return frozenset(tokens().filter(revoked_at=None).values_list("pk", flat=True))
 
 
 def document_export(environment: Environment, *, secrets: Secrets = "masked") -> dict[str, Any]:
