@@ -228,7 +228,7 @@ def test_its_author_sees_what_it_raised_and_who_may_not_read_calls_does_not(
 
     page = client_of(admin).get("/tools/exec/").content.decode()
 
-    assert "What it raised" in page
+    assert "Exceptions" in page
     assert "&lt;b&gt;no lamp&lt;/b&gt;" in page
     assert "lamp_tool.py&quot;, line 7, in set\n" in page
 
