@@ -224,7 +224,10 @@ def test_changes_of_grants_filters_and_tools_are_listed_with_their_addresses(
     admin = program("policy_read", "policy_write")
     records.permission_grant_create(environment, "reads", by=None, permissions=["db:read"], agent="main")
     records.content_filter_create(environment, "cards", by=None, pattern="[0-9]{16}", action="mask")
-    registry.tool_set_state(registry.tool_register(environment, Definition(name="lookup")), state=ToolState.ACTIVE)
+    registry.tool_set_state(
+        registry.tool_register(environment, Definition(name="lookup", description="Look a word up.")),
+        state=ToolState.ACTIVE,
+    )
     registry.tool_save(named(environment, "read"), fields={"owner_only": True}, expected_version=None)
     registry.tool_set_state(named(environment, "write"), state=ToolState.DISABLED)
 
