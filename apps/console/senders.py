@@ -166,7 +166,7 @@ def is_new(rule: "RuleRecord") -> bool:
 
 
 def key_remarks(scope: Scope, rule: "RuleRecord", key: str) -> list[Shown]:
-    """Say beside the field that nobody has a key, that another rule has it, or what was meant."""
+    """Say beside the field that nobody has a key, which of several rules for a sender counts, or what was meant."""
     dialect = dialect_named(scope.environment.dialect)
     typed = copy(rule)
     typed.key = key
@@ -174,11 +174,13 @@ def key_remarks(scope: Scope, rule: "RuleRecord", key: str) -> list[Shown]:
         typed.position = LAST
     identity = sender_identity(dialect, key)
     others = rules_like(rule, identity.rpartition(":")[2], limit=LIKE_LIMIT) if identity else []
+    is_in_group = scope.group is not None
+    without = {message for _rule, _code, _severity, message in sender_remarks(dialect, others, is_in_group=is_in_group)}
     beside = sorted([*others, typed], key=lambda each: each.position)
     found = [
         Shown(severity, message, key, "")
-        for each, _code, severity, message in sender_remarks(dialect, beside, is_in_group=scope.group is not None)
-        if each is typed
+        for each, _code, severity, message in sender_remarks(dialect, beside, is_in_group=is_in_group)
+        if each is typed or message not in without
     ]
     return [*found, *_shape(key), *_spoofable(dialect, key)]
 

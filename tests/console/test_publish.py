@@ -133,7 +133,9 @@ def test_the_blast_radius_names_who_loses_what(client_of: ClientOf, admin: Any, 
 def test_the_blast_radius_names_tools_that_meet_other_grants_and_filters(
     client_of: ClientOf, admin: Any, environment: Any, published: Any
 ) -> None:
-    lookup = tool_register(environment, Definition(name="lookup", permissions=("db:read",)))
+    lookup = tool_register(
+        environment, Definition(name="lookup", description="Look a word up.", permissions=("db:read",))
+    )
     tool_set_state(lookup, state="active")
     publish(environment, by=admin, message="a tool", expected_live=published.snapshot_id)
     browser = client_of(admin)

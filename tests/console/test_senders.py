@@ -111,7 +111,7 @@ def test_a_second_writer_sees_both_sides(client_of: ClientOf, ruled: Any, admin:
     ("key", "said"),
     [
         ("id: 7 ", "means the same sender as `id:7`, which counts"),
-        ("7", "means the same sender as `id:7`, which counts"),
+        ("7", "`id:7` means the same sender as `7`, which counts"),
         ("id:", "can match nobody"),
         ("@lead", "write `username:lead`"),
         ("+46701234567", "write `e164:+46701234567`"),

@@ -192,7 +192,7 @@ def test_the_exit_code_tells_of_a_difference_where_it_is_asked(folder: Path) -> 
 # --- apply ---
 
 
-def test_an_apply_changes_the_draft_in_one_step_on_record(full: Any, folder: Path) -> None:
+def test_an_apply_changes_the_draft_in_one_step_on_record(empty_ledger: None, full: Any, folder: Path) -> None:
     change(folder, "openclaw.json", deny_read)
     change(folder, "profiles.json", lambda tree: tree.update(day={"allow": ["write"]}))
     change(folder, "policy-tests.json", lambda tree: tree.update({"more": {"tool": "read", "verdict": "denied"}}))
@@ -206,8 +206,8 @@ def test_an_apply_changes_the_draft_in_one_step_on_record(full: Any, folder: Pat
     made = PolicyTest.objects.get(name="more")
     assert (made.origin, made.made_by, made.environment) == ("hand", "system", full)
     assert entries() == before + 1
-    entry = Entry.objects.order_by("-at").first()
-    assert entry is not None and entry.changes is not None and entry.changes["reason"] == "apply"
+    entry = Entry.objects.get(changes__reason="apply")
+    assert entry.changes is not None
     assert entry.changes["tests"] == {"created": ["more"], "changed": [], "deleted": []}
 
 
