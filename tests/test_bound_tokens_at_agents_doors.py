@@ -58,6 +58,8 @@ BODIES: dict[str, Any] = {
     "/api/v1/openclaw/calls": {**READ, "key": "a" * 32, "boot": "boot-0001"},
     "/api/v1/openclaw/calls/{id}/outcome": {"is_error": True},
     "/api/v1/openclaw/ungoverned": READ,
+    "/api/v1/openclaw/blocked": {"attempts": [{**READ, "key": "a" * 32}]},
+    "/api/v1/openclaw/stops": {"boot": "boot-0001", "heard": "", "wait_ms": 0},
     "/api/v1/openclaw/heartbeat": {"boot": "boot-0001"},
 }
 MESSAGES: list[dict[str, Any]] = [

@@ -22,6 +22,7 @@ DEPTH_LIMIT: Final = 64
 TEXT_LIMIT: Final = 10_000
 IMAGE_LIMIT_BYTES: Final = 5 * 1024 * 1024
 NOTHING: Final = "The tool ran and returned nothing."
+CUT_ADVICE: Final = "Ask for less at once, or for another part."
 MEDIA_TYPE: Final = re.compile(r"image/[a-z0-9.+-]{1,40}")
 
 
@@ -273,7 +274,9 @@ def _limited(parts: Sequence[Part], limit: int) -> list[Part]:
             kept.append(part)
             continue
         if len(part.text) > left:
-            text = f"{part.text[:left]}\n\n[cut: the first {left} of {len(part.text)} characters are shown]"
+            text = (
+                f"{part.text[:left]}\n\n[cut: the first {left} of {len(part.text)} characters are shown] {CUT_ADVICE}"
+            )
             kept.append(TextPart(text.lstrip()))
             left = 0
         else:

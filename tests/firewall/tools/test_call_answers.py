@@ -96,8 +96,8 @@ def test_long_text_is_cut_and_says_so() -> None:
 
     assert [part.text for part in told.parts if isinstance(part, TextPart)] == [
         "汉" * 8,
-        "bb\n\n[cut: the first 2 of 8 characters are shown]",
-        "[cut: the first 0 of 1 characters are shown]",
+        "bb\n\n[cut: the first 2 of 8 characters are shown] Ask for less at once, or for another part.",
+        "[cut: the first 0 of 1 characters are shown] Ask for less at once, or for another part.",
     ]
 
 

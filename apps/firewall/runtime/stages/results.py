@@ -10,6 +10,7 @@ from apps.firewall.runtime.results import settle
 from apps.firewall.runtime.results.settling import no_way_on
 from apps.firewall.runtime.stages.run import Run
 from apps.firewall.tools.definition import Definition, JsonObject
+from apps.firewall.tools.model_calls import CUT_ADVICE
 from apps.firewall.tools.parameters import may_take_long
 from apps.firewall.tools.schema_walk import properties
 
@@ -51,6 +52,6 @@ def how_to_go_on(schema: JsonObject) -> str:
     known = properties(schema)
     start = next((f"`{name}`" for name in STARTS if name in known), "")
     if not start:
-        return "Ask for less at once, or for another part."
+        return CUT_ADVICE
     size = next((f" and `{name}`" for name in SIZES if name in known), "")
     return f"For what follows, call it again with {start}{size}."
