@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from apps.policies.document.enforcement import ENFORCEMENT, Enforcement
+from apps.policies.errors import DocumentInvalidError
 from apps.policies.selectors import document_export
 from apps.policies.services import document_import
 
@@ -47,6 +48,33 @@ def test_a_document_without_such_keys_draws_no_such_remark(environment: Any) -> 
     document = {"agents": {"entries": {"main": {"tools": {"deny": ["exec"]}}}}, "session": {"mainKey": "work"}}
     report = document_import(environment, json.dumps(document), by=None)
     assert [each for each in report.diagnostics if each.code == "not_enforced"] == []
+
+
+@pytest.mark.parametrize(
+    ("block", "told"),
+    [
+        ({"profile": "coding"}, ["tools.profile"]),
+        ({"profile": "coding", "alsoAllow": ["gateway"]}, []),
+        ({"profile": "full"}, []),
+        ({"byProvider": {"acme": {"profile": "minimal"}}}, ["tools.byProvider.acme.profile"]),
+    ],
+)
+def test_a_profile_that_lets_the_gateway_only_update_says_so(
+    block: dict[str, Any], told: list[str], environment: Any
+) -> None:
+    document = {"agents": {"entries": {"main": {}}}, "tools": block}
+    report = document_import(environment, json.dumps(document), by=None)
+    found = [each for each in report.diagnostics if each.code == "not_enforced"]
+    assert [(each.path, each.severity) for each in found] == [(path, "info") for path in told]
+
+
+@pytest.mark.parametrize(
+    "tools", [5, {"profile": ["coding"]}, {"profile": "coding", "alsoAllow": 5}, {"byProvider": 5}]
+)
+def test_a_malformed_profile_is_a_mistake_of_the_document(tools: Any, environment: Any) -> None:
+    document = {"agents": {"entries": {"main": {}}}, "tools": tools}
+    with pytest.raises(DocumentInvalidError):
+        document_import(environment, json.dumps(document), by=None)
 
 
 def test_what_is_kept_and_decides_in_part_says_which_part(environment: Any) -> None:

@@ -9,11 +9,14 @@ from typing import Any, Final
 
 from django.utils.translation import gettext as _
 
+from apps.firewall.engine.dialect import Dialect
 from apps.policies.document.findings import Findings, Path
 
 ANY: Final = "*"
+GATEWAY: Final = "gateway"
 OF_TOOLS: Final = ("tools", "agents.entries.*.tools")
 OF_AGENTS: Final = ("agents.defaults", "agents.entries.*")
+_BLOCKS: Final = (*OF_TOOLS, *(f"{holder}.byProvider.*" for holder in OF_TOOLS))
 
 
 class Enforcement(StrEnum):
@@ -63,8 +66,9 @@ ENFORCEMENT: Final[Mapping[str, Enforcement]] = {
 """By place, `*` for the names of agents; the longest one that a key lies under holds for it."""
 
 
-def note_unenforced(tree: dict[str, Any], findings: Findings) -> None:
+def note_unenforced(tree: dict[str, Any], dialect: Dialect, findings: Findings) -> None:
     """Name what a document restricts and OpenClaw alone enforces."""
+    _note_updates(tree, dialect, findings)
     for place, enforcement in ENFORCEMENT.items():
         if enforcement is not Enforcement.OPENCLAW_ALONE:
             continue
@@ -72,6 +76,30 @@ def note_unenforced(tree: dict[str, Any], findings: Findings) -> None:
             findings.warning(
                 path, "not_enforced", _("kept and exported: OpenClaw enforces it, this firewall does not decide by it")
             )
+
+
+def _note_updates(tree: dict[str, Any], dialect: Dialect, findings: Findings) -> None:
+    """Name the profiles that let OpenClaw's tool `gateway` update, and do nothing else."""
+    for place in _BLOCKS:
+        for path in _places(tree, tuple(place.split(".")), ()):
+            block = _at(tree, path)
+            name, added = (block.get("profile"), block.get("alsoAllow")) if isinstance(block, dict) else (None, None)
+            profile = dialect.profiles.get(name) if isinstance(name, str) else None
+            if profile is None or GATEWAY not in (profile.allow or ()):
+                continue
+            if isinstance(added, list) and GATEWAY in added:
+                continue
+            message = _(
+                "under the profile `%(profile)s` OpenClaw lets `gateway` update and no more; "
+                "this firewall allows all of it"
+            )
+            findings.info((*path, "profile"), "not_enforced", message % {"profile": name})
+
+
+def _at(tree: Any, path: Path) -> Any:
+    for step in path:
+        tree = tree[step]
+    return tree
 
 
 def kept_words(place: Path) -> str:

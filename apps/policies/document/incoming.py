@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from apps.firewall.engine.dialect import dialect_named
 from apps.policies.document.approvals import note_unknown_agents, parse_approvals
 from apps.policies.document.current import to_current
 from apps.policies.document.enforcement import kept_words, note_unenforced
@@ -58,7 +59,7 @@ def wanted_document(
         note_unread(tree, environment.dialect, findings, is_mild=is_ours or is_later)
         note_servers(environment, tree, findings)
         to_current(tree, environment.dialect, findings)
-        note_unenforced(tree, findings)
+        note_unenforced(tree, dialect_named(environment.dialect), findings)
         rows = Parser(environment.dialect, findings, frozenset(profiles)).parse(tree)
         _finish(rows, write_tree(environment), findings)
     return Wanted(rows, DOCUMENT_MODELS, findings)
