@@ -24,7 +24,7 @@ class Slow(FakeExecutor):
 
 async def started(here: FakeWorld, abort: Abort) -> "asyncio.Task[object]":
     task: asyncio.Task[object] = asyncio.create_task(invoke(call_of("read", path="a"), here.ports, abort=abort))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not here.ledger.notes:
             await asyncio.sleep(0)
     return task
@@ -70,7 +70,7 @@ async def test_an_abort_while_the_outcome_is_stored_loses_nothing() -> None:
     here, abort = world(), Abort()
     here.ledger = SlowLedger()
     task = await started(here, abort)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         await storing.wait()
 
     abort.ask(by="user:olga")

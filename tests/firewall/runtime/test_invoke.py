@@ -205,7 +205,7 @@ async def test_a_cancelled_call_is_on_record_before_the_cancelling_goes_on() -> 
     here = world()
     here.executor = Slow()
     task = asyncio.create_task(invoke(call_of("read", path="a"), here.ports))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not here.ledger.notes:
             await asyncio.sleep(0)
 

@@ -39,7 +39,7 @@ async def run(line: str, desk: Path, *, limits: Limits | None = None, **changes:
         cwd=changes.get("cwd", str(desk)),
         env={"PATH": PATH, "HOME": str(desk), "LANG": "C.UTF-8"},
         limits=limits or Limits(),
-        time_limit_s=10.0,
+        time_limit_s=60.0,
         output_limit_bytes=65536,
         workspace=str(desk),
     )
@@ -234,7 +234,7 @@ async def test_a_program_that_lies_elsewhere_is_refused_by_name(desk: Path) -> N
 
     for path in (program, desk / "tool"):
         result = await run_process(
-            [str(path)], cwd=str(desk), env={}, limits=Limits(), time_limit_s=5, output_limit_bytes=1000
+            [str(path)], cwd=str(desk), env={}, limits=Limits(), time_limit_s=60, output_limit_bytes=1000
         )
         assert result.ended == "not_started"
         assert result.error == f"`{program.resolve()}` lies outside the folders that commands may use"
@@ -247,7 +247,7 @@ async def test_a_command_that_cannot_be_confined_does_not_run(desk: Path) -> Non
         cwd=str(desk),
         env={},
         limits=Limits(),
-        time_limit_s=5,
+        time_limit_s=60,
         output_limit_bytes=1000,
         workspace=str(desk / "missing"),
     )

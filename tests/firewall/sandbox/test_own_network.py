@@ -24,7 +24,7 @@ async def run(code: str, where: Path, **held: Any) -> ProcessResult:
         cwd=str(where),
         env={},
         limits=held.pop("limits", limits),
-        time_limit_s=10,
+        time_limit_s=60,
         output_limit_bytes=4096,
         uses_python=True,
         **held,

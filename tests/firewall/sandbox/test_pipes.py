@@ -17,7 +17,7 @@ ECHO = "import sys\nfor line in sys.stdin.buffer:\n    sys.stdout.buffer.write(l
 
 
 def running(
-    code: str, where: Path, *, time_limit_s: float = 10.0, limits: Limits | None = None
+    code: str, where: Path, *, time_limit_s: float = 60.0, limits: Limits | None = None
 ) -> contextlib.AbstractAsyncContextManager[PipedProcess]:
     return piped_process(
         [sys.executable, "-I", "-S", "-c", code],
@@ -30,7 +30,7 @@ def running(
 
 
 async def ended(process: PipedProcess) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         await process.ended.wait()
 
 
@@ -124,7 +124,7 @@ async def test_a_signal_that_ended_it_is_told(tmp_path: Path) -> None:
 async def test_one_that_cannot_start_says_why(tmp_path: Path) -> None:
     missing = str(tmp_path / "nobody")
     async with piped_process(
-        [missing], cwd=str(tmp_path), env={}, limits=Limits(), time_limit_s=5, error_limit_bytes=100
+        [missing], cwd=str(tmp_path), env={}, limits=Limits(), time_limit_s=60, error_limit_bytes=100
     ) as process:
         assert await process.read() == b""
         await ended(process)

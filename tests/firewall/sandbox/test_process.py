@@ -29,7 +29,7 @@ async def run(argv: list[str], where: Path, **changes: object) -> ProcessResult:
         "cwd": str(where),
         "env": {"PATH": PATH},
         "limits": Limits(cpu_s=10, processes=32),
-        "time_limit_s": 5.0,
+        "time_limit_s": 60.0,
         "output_limit_bytes": 4096,
     }
     return await run_process(argv, **{**options, **changes})  # type: ignore[arg-type]
@@ -71,7 +71,7 @@ def supervisors() -> set[int]:
 async def nothing_is_left_behind() -> AsyncIterator[None]:
     before = children() - launchers()
     yield
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not children() - launchers() <= before:
             await asyncio.sleep(0.005)
         while len(supervisors()) > SPARES * len(launchers()):  # they have said that all is over, and end
@@ -169,7 +169,7 @@ async def test_a_child_that_ignores_every_polite_signal_is_killed(tmp_path: Path
 
 async def test_a_cancelled_caller_gets_the_tree_killed_before_it_hears(tmp_path: Path) -> None:
     task = asyncio.create_task(run(["/bin/sh", "-c", "touch started; sleep 987604 & sleep 987604"], tmp_path))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not (tmp_path / "started").exists():
             await asyncio.sleep(0.01)
 
@@ -275,7 +275,7 @@ async def test_what_cannot_start_says_so(tmp_path: Path, argv: list[str]) -> Non
 
 async def test_a_killed_supervisor_leaves_no_command_and_no_answer(tmp_path: Path) -> None:
     task = asyncio.create_task(run(["/bin/sh", "-c", "touch started; exec sleep 987606"], tmp_path))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not (tmp_path / "started").exists():
             await asyncio.sleep(0.01)
     for pid in supervisors():
@@ -284,7 +284,7 @@ async def test_a_killed_supervisor_leaves_no_command_and_no_answer(tmp_path: Pat
     result = await task
 
     assert result.ended == "lost"
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while alive("987606"):
             await asyncio.sleep(0.01)
 
@@ -292,21 +292,21 @@ async def test_a_killed_supervisor_leaves_no_command_and_no_answer(tmp_path: Pat
 async def test_a_killed_supervisor_leaves_nothing_of_its_tree_either(tmp_path: Path) -> None:
     tree = "(setsid sleep 987608 &) ; touch started; exec sleep 987608"
     task = asyncio.create_task(run(["/bin/sh", "-c", tree], tmp_path))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while len(alive("987608")) < 2:
             await asyncio.sleep(0.01)
     for pid in supervisors():
         os.kill(pid, signal.SIGKILL)
 
     assert (await task).ended == "lost"
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while alive("987608"):
             await asyncio.sleep(0.01)
 
 
 async def test_a_killed_launcher_ends_what_runs_and_the_next_command_runs(tmp_path: Path) -> None:
     task = asyncio.create_task(run(["/bin/sh", "-c", "touch started; exec sleep 987609"], tmp_path))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not (tmp_path / "started").exists():
             await asyncio.sleep(0.01)
     killed = launchers()

@@ -25,7 +25,7 @@ async def run(code: str, where: Path, *, network: bool) -> ProcessResult:
         cwd=str(where),
         env={"PATH": "/usr/bin:/bin"},
         limits=Limits(cpu_s=10),
-        time_limit_s=10.0,
+        time_limit_s=60.0,
         output_limit_bytes=4096,
         network=network,
     )

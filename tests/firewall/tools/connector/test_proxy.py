@@ -33,7 +33,7 @@ async def line(proxy: GuardedProxy, folder: Path) -> AsyncIterator[tuple[asyncio
 
 async def said(proxy: GuardedProxy, folder: Path, *parts: bytes) -> bytes:
     """Say something on one line, part by part, and read all that is answered."""
-    async with line(proxy, folder) as (reader, writer), asyncio.timeout(5):
+    async with line(proxy, folder) as (reader, writer), asyncio.timeout(60):
         answer = b""
         for part in parts:
             writer.write(part)
