@@ -99,6 +99,15 @@ def test_it_is_watched_until_it_has_ended(
     assert "/audit/calls/call_" in text
 
 
+def test_a_replay_that_ends_before_it_is_answered_is_told_of_at_once(
+    client_of: ClientOf, admin: Any, called: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("apps.console.views.replays.replay_enqueue", lambda pk: replay_run(pk, at=timezone.now()))
+    answer = client_of(admin).post("/replays/", {"days": 7}, headers=HTMX)
+    assert "every 1s" not in answer.content.decode()
+    assert answer.headers["HX-Trigger"] == "replay-ended"
+
+
 def test_its_own_page_shows_the_groups_and_leads_to_the_calls(client_of: ClientOf, auditor: Any, called: Any) -> None:
     browser = client_of(auditor)
     replay = start(browser, 30)

@@ -46,8 +46,7 @@ def replays(request: ConsoleRequest) -> HttpResponse:
     except (ReplayInvalidError, SnapshotError) as error:
         mistake = error
     if request.htmx:
-        context = replay_panel(request) | {"mistake": mistake}
-        return render(request, "console/replays/_panel.html", context, status=422 if mistake else 200)
+        return _panel(request, mistake)
     if mistake:
         messages.error(request, mistake.message)
     return redirect(reverse("publish") + "#replay")
@@ -59,8 +58,13 @@ def panel(request: ConsoleRequest) -> HttpResponse:
     """The replay part of the review alone; it asks itself again while calls are counted."""
     if not has_begun(request) or not request.htmx:
         return redirect("publish")
-    context = replay_panel(request)
-    answer = render(request, "console/replays/_panel.html", context)
+    return _panel(request)
+
+
+def _panel(request: ConsoleRequest, mistake: Any = None) -> HttpResponse:
+    """Render the part; the rest of the review hears of a replay that has ended, however soon it has."""
+    context = replay_panel(request) | {"mistake": mistake}
+    answer = render(request, "console/replays/_panel.html", context, status=422 if mistake else 200)
     if context["shown"] is not None and not context["shown"].replay.is_open:
         answer["HX-Trigger"] = "replay-ended"
     return answer
