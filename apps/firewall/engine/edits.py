@@ -127,7 +127,7 @@ def _of_session(engine: Engine, resolution: Resolution) -> Iterator[tuple[Block,
         if agent is not None:
             yield Block(layer="sandbox", agent=agent.name), agent.sandbox
         yield Block(layer="sandbox"), engine.sandbox
-    if resolution.talk.depth >= 1 or resolution.context.subagent_depth >= 1:
+    if resolution.is_child:
         yield Block(layer="subagent"), engine.subagents
 
 

@@ -272,7 +272,7 @@ def _of_group(engine: Engine, resolution: Resolution, unknown: Collection[str]) 
             is_open = getattr(context, fact) is None and fact in unknown
             if is_open and matters(session.channel or "", channel):
                 yield from _anywhere(engine, resolution, channel, fact)
-    yield from _in_chains(engine, resolution, resolution.talk.chains, unknown)
+    yield from _in_chains(engine, resolution, resolution.chains, unknown)
 
 
 _PLACING: Final[Mapping[str, Callable[[str, ChannelGroups[int]], bool]]] = {

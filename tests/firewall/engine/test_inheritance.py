@@ -6,8 +6,10 @@ import pytest
 
 from apps.firewall.engine.context import CallContext
 from apps.firewall.engine.decide import allowed_tools, decide
+from apps.firewall.engine.edits import blocks_in
 from apps.firewall.engine.inheritance import spawn_record, with_spawn_record
 from apps.firewall.engine.openclaw_json import parse_document
+from apps.firewall.engine.resolve import resolve
 from apps.firewall.engine.snapshot import Snapshot, build_snapshot
 from apps.firewall.engine.source import ToolEntry
 
@@ -138,3 +140,14 @@ def test_the_older_release_has_the_parents_group_and_depth_from_the_record() -> 
 
     assert decide(snapshot, child, "exec").layer == "group"
     assert child.subagent_depth == 1
+
+
+@pytest.mark.parametrize("key", [*CHILDREN, "agent:main:telegram:group:-7"])
+def test_a_fix_may_stand_in_the_lists_for_sub_agents_wherever_those_hold(key: str) -> None:
+    snapshot = snapshot_of(tools={"subagents": {"tools": {"deny": ["read"]}}})
+    context = child_of(record_of(snapshot), key)
+
+    layers = {block.layer for block in blocks_in(snapshot.engine, resolve(snapshot.engine, context))}
+
+    is_child = key in CHILDREN
+    assert ("subagent" in layers, decide(snapshot, context, "read").layer == "subagent") == (is_child, is_child)
