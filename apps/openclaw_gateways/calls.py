@@ -17,7 +17,7 @@ from apps.firewall.tools.running import ToolOutcome
 from apps.keys.seal import seal, unseal
 from apps.openclaw_gateways.errors import AskConflictError, GatewayCallNotFoundError, ReportRefusedError
 from apps.openclaw_gateways.models import SILENT_AFTER, GatewayCall, OpenClawGateway
-from apps.openclaw_gateways.spawned import spawn_record
+from apps.openclaw_gateways.spawned import spawned_keep
 
 CHANGED: Final = "gateway_call.changed"
 OUTCOME_LIMIT: Final = timedelta(hours=1)
@@ -160,11 +160,11 @@ def call_report(gateway: OpenClawGateway, call_id: UUID, report: Report, *, at: 
             return row
         if row.state == State.TOLD:
             report_keep(row, report)
-            spawn_record(row, report.result, at=at)
+            spawned_keep(row, report.result, at=at)
             _settle(row, at)  # where the process that waited for it is gone
             return row
         if row.state == State.ENDED and row.outcome == "unknown" and not row.is_withdrawn:
-            spawn_record(row, report.result, at=at)
+            spawned_keep(row, report.result, at=at)
             return _known_late(row, report, at)
         entry_record(_late(row, gateway, report, at))
     raise ReportRefusedError(f"the call is {row.state} already: {row.outcome or 'it was not told to run'}")

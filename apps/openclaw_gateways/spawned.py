@@ -4,19 +4,18 @@ A gateway tells it with each question of a child. What it told is kept here with
 that a plugin which has forgotten, or never knew, changes nothing; so is what a reported spawn says.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, TypedDict
 
 from apps.firewall.engine.dialect import DIALECTS
+from apps.firewall.engine.inheritance import may_be_spawned
 from apps.firewall.engine.session_key import is_acp_key, is_subagent_key, parse_agent_key
+from apps.firewall.runtime.sessions import SPAWN, child_of
 from apps.openclaw_gateways.errors import OpenClawGatewayError
 from apps.openclaw_gateways.models import GatewayCall, OpenClawGateway, SpawnedSession
 
-SPAWN: Final = "sessions_spawn"
-SPAWN_CONTROL: Final = "tool_call"
-"""The control of a gateway's tool search, whose result holds that of the tool it called."""
 ANNOUNCED: Final = "announce:v1:"
 """How the run is called in which a child's end reaches the session that spawned it."""
 DEPTH_LIMIT: Final = 8
@@ -48,10 +47,12 @@ class Spawning:
     is_announced: bool = False
 
 
-def spawn_record(row: GatewayCall, result: Mapping[str, Any] | None, *, at: datetime) -> None:
+def spawned_keep(row: GatewayCall, result: Mapping[str, Any] | None, *, at: datetime) -> None:
     """Keep the session that a reported call says it spawned; a session that has a spawner keeps it."""
-    child = _spawned_by(row, result)
+    child = child_of(row.tool, result)
     if child is None or not row.session_key or row.context is None:
+        return
+    if len(child) > KEY_LIMIT or "\0" in child or not may_be_spawned(_KEYS, child):
         return
     SpawnedSession.objects.get_or_create(
         gateway_id=row.gateway_id,
@@ -147,25 +148,3 @@ def _announced(run: str) -> str | None:
         return None
     child, colon, _ = run.removeprefix(ANNOUNCED).rpartition(":")
     return child if colon and child else None
-
-
-def _spawned_by(row: GatewayCall, result: Mapping[str, Any] | None) -> str | None:
-    """Return the session that a result says was spawned; only of a tool that spawns, and only such a session."""
-    for details in _details(row, result):
-        child = details.get("childSessionKey")
-        if isinstance(child, str) and 0 < len(child) <= KEY_LIMIT and "\0" not in child and is_spawned_key(child):
-            return child
-    return None
-
-
-def _details(row: GatewayCall, result: Mapping[str, Any] | None) -> Iterator[Mapping[str, Any]]:
-    details = _member(result, "details")
-    if row.tool == SPAWN:
-        yield details
-    elif row.tool == SPAWN_CONTROL and _member(details, "tool").get("name") == SPAWN:
-        yield _member(_member(details, "result"), "details")
-
-
-def _member(value: Any, name: str) -> Mapping[str, Any]:
-    found = value.get(name) if isinstance(value, Mapping) else None
-    return found if isinstance(found, Mapping) else {}

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from apps.firewall.engine.context import CallContext
+from apps.firewall.engine.dialect import Dialect
 from apps.firewall.engine.names import ANYTHING, expand_groups, trim
 from apps.firewall.engine.resolution import Resolution
 from apps.firewall.engine.resolve import ResolutionError, resolve
@@ -72,9 +73,8 @@ def with_spawn_record(context: CallContext, record: Mapping[str, Any]) -> CallCo
     )
 
 
-def may_be_spawned(snapshot: Snapshot, key: str) -> bool:
+def may_be_spawned(dialect: Dialect, key: str) -> bool:
     """Say whether a key has the shape of those that spawning makes."""
-    dialect = snapshot.engine.dialect
     return subagent_depth(dialect, key) > 0 or is_acp_key(dialect, key) or is_dashboard_key(dialect, key)
 
 

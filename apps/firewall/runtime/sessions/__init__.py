@@ -8,10 +8,11 @@ and hands it to these functions one call at a time.
 from apps.firewall.runtime.sessions.naming import SessionName, SessionPlace, name_of, place_of
 from apps.firewall.runtime.sessions.outcomes import LoopOutcome, loop_outcome
 from apps.firewall.runtime.sessions.rules import Entrance, InSession, SessionCall, Stop, enter, leave, turn_away
-from apps.firewall.runtime.sessions.spawns import Spawns, held_to_parent, spawned_by_call
+from apps.firewall.runtime.sessions.spawns import SPAWN, Spawns, child_of, held_to_parent, spawned_by_call
 from apps.firewall.runtime.sessions.state import Budgets, SessionState
 
 __all__ = [
+    "SPAWN",
     "Budgets",
     "Entrance",
     "InSession",
@@ -22,6 +23,7 @@ __all__ = [
     "SessionState",
     "Spawns",
     "Stop",
+    "child_of",
     "enter",
     "held_to_parent",
     "leave",

@@ -18,6 +18,7 @@ from apps.firewall.runtime.sessions.naming import SessionName, SessionPlace, nam
 from apps.firewall.tools.running import ToolOutcome
 
 SPAWN: Final = "sessions_spawn"
+CONTROL: Final = "tool_call"
 _CHILD: Final = "childSessionKey"
 _WHOLE: Final = "spawnDepth"
 
@@ -84,13 +85,12 @@ def spawned_by_call(snapshot: Snapshot, call: Call, tool: str, outcome: ToolOutc
 
     Only keys of the shapes that spawning makes count: what a tool's result says lays hold of no other session.
     """
-    if tool != SPAWN or outcome.error is not None or not call.context.session_key:
+    if outcome.error is not None or not call.context.session_key:
         return None
-    child = _child_of(outcome.result)
+    child, dialect = child_of(tool, outcome.result), snapshot.engine.dialect
     agent = "" if child is None else _agent_of(snapshot, child)
-    if child is None or not agent or not may_be_spawned(snapshot, child):
+    if child is None or not agent or not may_be_spawned(dialect, child):
         return None
-    dialect = snapshot.engine.dialect
     parent = store_key(dialect, call.context.session_key, agent_id=call.agent)
     record = spawn_record(snapshot, call.context, parent, is_witnessed=True)
     context = CallContext(agent_id=agent, session_key=child, spawned_by=parent)
@@ -103,14 +103,25 @@ def spawned_by_call(snapshot: Snapshot, call: Call, tool: str, outcome: ToolOutc
     )
 
 
-def _child_of(result: Mapping[str, Any] | None) -> str | None:
-    """Find the key of the child in a result: beside the text that a model reads, or in its place."""
-    details = (result or {}).get("details")
-    for place in (details, result):
-        key = place.get(_CHILD) if isinstance(place, Mapping) else None
+def child_of(tool: str, result: Mapping[str, Any] | None) -> str | None:
+    """Find the key of the session that a call says it spawned: beside the text that a model reads, or in its place.
+
+    Args:
+        tool: what was called; the control of an OpenClaw Gateway's tool search names in its result what it called.
+    """
+    details = _member(result, "details")
+    if tool == CONTROL and _member(details, "tool").get("name") == SPAWN:
+        return child_of(SPAWN, _member(details, "result"))
+    for place in (details, result or {}) if tool == SPAWN else ():
+        key = place.get(_CHILD)
         if isinstance(key, str) and trim(key):
             return trim(key)
     return None
+
+
+def _member(value: Any, name: str) -> Mapping[str, Any]:
+    found = value.get(name) if isinstance(value, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
 
 
 def _agent_of(snapshot: Snapshot, key: str) -> str:
