@@ -62,6 +62,15 @@ def server(transactional_db: None, environment: Any, holder: Holder, tmp_path: P
 
 
 @pytest.fixture
+def plugin(server: Server) -> Iterator[Any]:
+    from tests.gateway.openclaw_plugin import Plugin  # whose helpers import from here
+
+    made = Plugin(server)
+    yield made
+    made.client.close()
+
+
+@pytest.fixture
 def secret(token: Callable[..., tuple[Any, str]]) -> str:
     """A token that makes calls, and no more."""
     return token("calls_make")[1]

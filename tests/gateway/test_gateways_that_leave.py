@@ -2,7 +2,6 @@
 
 import time
 import uuid
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -21,19 +20,12 @@ from apps.openclaw_gateways.calls import Report, call_report, calls_settle, repo
 from apps.openclaw_gateways.errors import ReportRefusedError
 from apps.openclaw_gateways.models import GatewayCall
 from tests.gateway.conftest import snapshot_with
+from tests.gateway.openclaw_plugin import ASKS, FULL, Plugin, answer, asked
 from tests.gateway.server import Holder, Server
 from tests.gateway.test_calls import kinds
 from tests.gateway.test_decisions import eventually
-from tests.gateway.test_openclaw_gateways import ASKS, FULL, Plugin, answer, asked
 
 SECRET = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
-
-
-@pytest.fixture
-def plugin(server: Server) -> Iterator[Plugin]:
-    made = Plugin(server)
-    yield made
-    made.client.close()
 
 
 def hang_up(plugin: Plugin, call: str) -> None:

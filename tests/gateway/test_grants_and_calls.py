@@ -25,9 +25,9 @@ from apps.gateway.covering import coverage
 from openclaw_admin.database_url import KEEP_CONNECTION_S
 from tests.gateway.command_corpus import PROGRAMS, commands
 from tests.gateway.conftest import snapshot_with
+from tests.gateway.openclaw_plugin import Plugin
 from tests.gateway.server import Holder, Server
 from tests.gateway.test_decisions import Token, eventually
-from tests.gateway.test_openclaw_gateways import Plugin
 
 ALL: Final = 2_000
 SOME: Final = 100

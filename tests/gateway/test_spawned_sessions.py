@@ -20,9 +20,9 @@ from apps.sessions.spawns import spawn_of
 from tests.database import owner_connection
 from tests.gateway.conftest import call
 from tests.gateway.mcp_clients import through
+from tests.gateway.openclaw_plugin import Plugin
 from tests.gateway.server import Holder, Server
 from tests.gateway.test_decisions import Token, ask, eventually
-from tests.gateway.test_openclaw_gateways import Plugin
 
 GROUP = "agent:bot:telegram:group:-100"
 CHILD = "agent:bot:subagent:c"

@@ -2,7 +2,6 @@
 
 import threading
 import time
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -18,22 +17,15 @@ from apps.halts.services import halt_lift, halt_place
 from apps.openclaw_gateways.models import GatewayCall, OpenClawGateway
 from apps.openclaw_gateways.services import Heartbeat, gateway_heard
 from tests.gateway.conftest import snapshot_with
+from tests.gateway.openclaw_plugin import BEAT, FULL, Plugin, status_of
 from tests.gateway.server import Holder, Server
 from tests.gateway.test_calls import kinds
 from tests.gateway.test_decisions import Token, eventually
-from tests.gateway.test_openclaw_gateways import BEAT, FULL, Plugin, status_of
 
 
 @pytest.fixture
 def holder() -> Holder:
     return Holder(snapshot_with(settings=FULL))
-
-
-@pytest.fixture
-def plugin(server: Server) -> Iterator[Plugin]:
-    made = Plugin(server)
-    yield made
-    made.client.close()
 
 
 def poll(plugin: Plugin, heard: str = "", *, wait_ms: int = 0, **more: Any) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from tests.openclaw.installing import NODE, ROOT, openclaw
 from tests.openclaw.model import Model
 from tests.openclaw.relay import carry
 from tests.openclaw.rpc import Rpc
+from tests.openclaw.verdicts import RealVerdicts
 
 PORT = 18789
 READY_S = 180
@@ -226,6 +227,22 @@ def can_be_alone() -> bool:
     if shutil.which("unshare") is None:
         return False
     return subprocess.run(["unshare", "--net", "true"], check=False, capture_output=True).returncode == 0
+
+
+@pytest.fixture(scope="module")
+def api(server: Installation) -> Iterator[httpx.Client]:
+    """Ask as an administrator's program."""
+    scopes = ("approvals_read", "approvals_resolve", "audit_read", "policy_read", "gateways_manage", "calls_stop")
+    headers = {"Authorization": f"Bearer {server.token(*scopes)}"}
+    with httpx.Client(base_url=f"{server.url}/api/v1/", headers=headers, timeout=30) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealVerdicts]:
+    made = RealVerdicts(tmp_path_factory.mktemp("package"))
+    yield made
+    made.close()
 
 
 def govern(gateway: RealGateway, server: Installation, name: str, *options: str) -> None:

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -54,13 +53,6 @@ def test_the_package_takes_what_is_exported_of_a_real_file(name: str, environmen
     done = validated(released, tmp_path)
 
     assert done.returncode == 0, done.stdout + done.stderr
-
-
-@pytest.fixture(scope="module")
-def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealVerdicts]:
-    made = RealVerdicts(tmp_path_factory.mktemp("package"))
-    yield made
-    made.close()
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@
 
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -15,15 +15,6 @@ from tests.openclaw.test_real_gateway import answer, card, eventually, kinds
 pytestmark = pytest.mark.slow
 TREE = "sh -c 'sleep {0} & setsid sleep {0} & (sleep {0} &) ; wait'"
 """A child, one with a session of its own, and one whose parent is gone."""
-
-
-@pytest.fixture(scope="module")
-def api(server: Installation) -> Iterator[httpx.Client]:
-    scopes = ("approvals_read", "approvals_resolve", "audit_read", "policy_read", "gateways_manage", "calls_stop")
-    secret = server.token(*scopes)
-    headers = {"Authorization": f"Bearer {secret}"}
-    with httpx.Client(base_url=f"{server.url}/api/v1/", headers=headers, timeout=30) as client:
-        yield client
 
 
 @pytest.fixture(scope="module")

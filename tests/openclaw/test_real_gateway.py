@@ -17,13 +17,6 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def api(server: Installation) -> Iterator[httpx.Client]:
-    secret = server.token("approvals_read", "approvals_resolve", "audit_read", "policy_read", "gateways_manage")
-    with httpx.Client(base_url=f"{server.url}/api/v1/", headers={"Authorization": f"Bearer {secret}"}) as client:
-        yield client
-
-
-@pytest.fixture(scope="module")
 def gateway(make_gateway: Callable[[], RealGateway], server: Installation) -> RealGateway:
     made = make_gateway()
     govern(made, server, "office", "--person-wait", "20")

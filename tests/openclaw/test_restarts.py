@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -17,14 +17,6 @@ from tests.openclaw.model import Model
 from tests.openclaw.test_real_gateway import answer, card, eventually, kinds
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def api(server: Installation) -> Iterator[httpx.Client]:
-    secret = server.token("approvals_read", "approvals_resolve", "audit_read", "policy_read", "gateways_manage")
-    headers = {"Authorization": f"Bearer {secret}"}
-    with httpx.Client(base_url=f"{server.url}/api/v1/", headers=headers, timeout=30) as client:
-        yield client
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """Random policies: the real package and the engine leave each kind of session the same tools."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from apps.firewall.engine.openclaw_json import parse_document
@@ -13,13 +11,6 @@ from tests.openclaw.verdicts import RealVerdicts, differences, situations
 
 SEEDS = range(120)
 AT_ONCE = 20
-
-
-@pytest.fixture(scope="module")
-def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealVerdicts]:
-    made = RealVerdicts(tmp_path_factory.mktemp("package"))
-    yield made
-    made.close()
 
 
 @pytest.mark.slow
