@@ -4,7 +4,15 @@
   const find = (selector, root) => (root || document).querySelector(selector);
   const findAll = (selector, root) => [...(root || document).querySelectorAll(selector)];
   const say = text => { const node = find("#announce"); if (node) node.textContent = text; };
-  window.openclaw = { say, find, findAll };
+  /* one note above the page: an alert that is read aloud when it comes */
+  function flash(kind, text) {
+    const note = document.createElement("div");
+    note.className = `note ${kind} mb3`;
+    note.setAttribute("role", "alert");
+    note.textContent = text;
+    if (find("#flash")?.textContent !== text) find("#flash")?.replaceChildren(note);
+  }
+  window.openclaw = { say, find, findAll, flash };
 
   /* what a control opens: <button data-show="#id" aria-expanded aria-controls> */
   function toggle(button, open) {
@@ -102,16 +110,10 @@
   if (location.hash) { const tab = find(`[role=tab][aria-controls="${CSS.escape(location.hash.slice(1))}"]`); if (tab) pick(tab); }
 
   /* a request that never arrived; the last word about it goes when another one succeeds */
-  const flash = find("#flash");
   document.addEventListener("htmx:error", event => {
-    if (!flash || !event.detail?.ctx?.request || event.detail.error?.name === "AbortError") return;
-    const note = document.createElement("div");
-    note.className = "note deny mb3";
-    note.setAttribute("role", "alert");
-    note.textContent = flash.dataset.failed;
-    flash.replaceChildren(note);
+    if (event.detail?.ctx?.request && event.detail.error?.name !== "AbortError") flash("deny", find("#flash")?.dataset.failed);
   });
-  document.addEventListener("htmx:after:request", event => { if (flash && event.detail?.ctx?.response?.status < 400) flash.replaceChildren(); });
+  document.addEventListener("htmx:after:request", event => { if (event.detail?.ctx?.response?.status < 400) find("#flash")?.replaceChildren(); });
 
   /* the socket says that an export of this person has ended; where its files are listed that is seen anyway */
   document.addEventListener("export-ended", () => {

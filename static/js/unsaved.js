@@ -133,16 +133,10 @@
   const formOf = ctx => { const source = ctx?.sourceElement; return source instanceof Element ? source.closest("form") || source.form || null : null; };
   /* a part that is asked for after the session ended would load the page anew, as the sign-in page: edits stay, and a note says how they are kept */
   document.addEventListener("htmx:before:response", event => {
-    const ctx = event.detail?.ctx, flash = document.getElementById("flash");
+    const ctx = event.detail?.ctx;
     if (ctx?.response?.status !== 401 || ctx.request?.method !== "GET" || !edited(null).length) return;
     event.preventDefault();
-    if (!flash || flash.querySelector("[data-signed-out]")) return;
-    const note = document.createElement("div");
-    note.className = "note ask mb3";
-    note.dataset.signedOut = "";
-    note.setAttribute("role", "alert");
-    note.textContent = words.signedOut;
-    flash.replaceChildren(note);
+    window.openclaw.flash("ask", words.signedOut);
   });
   const isSave = (ctx, form) => form && ctx.request?.method === "POST" && new URL(ctx.request.action || location.href, location.href).pathname === pathOf(form);
   let copies = [];

@@ -74,9 +74,8 @@ def read_asked(grant: TokenGrant, body: dict[str, Any]) -> Asked:
     params = body.get("params", {})
     if not isinstance(params, dict):
         details.append({"path": "params", "code": "invalid", "message": "`params` must be an object"})
-    texts = {name: _text(body, name, details) for name in ("key", "boot", "run", "tool_call", "tool_kind")}
-    if not 8 <= len(texts["key"]) <= 64:
-        details.append({"path": "key", "code": "invalid", "message": "`key` must be a text of 8 to 64 characters"})
+    texts = {name: _text(body, name, details) for name in ("boot", "run", "tool_call", "tool_kind")}
+    texts["key"] = own_name(body, "key", details)
     wait_ms = whole_number(body.get("wait_ms"), "wait_ms", details, default=WAIT_LIMIT_MS, maximum=WAIT_LIMIT_MS)
     person_s = whole_number(body.get("person_s"), "person_s", details, default=PERSON_LIMIT_S, maximum=PERSON_LIMIT_S)
     if asker is not None:
@@ -151,9 +150,7 @@ def read_beat(body: dict[str, Any]) -> Heartbeat:
         Problem: 422, it has mistakes.
     """
     details: Details = []
-    boot = _text(body, "boot", details)
-    if not 8 <= len(boot) <= 64:
-        details.append({"path": "boot", "code": "invalid", "message": "`boot` must be a text of 8 to 64 characters"})
+    boot = own_name(body, "boot", details)
     versions = {name: _text(body, name, details) for name in ("openclaw", "plugin", "node")}
     facts = body.get("facts", [])
     if not isinstance(facts, list) or not all(isinstance(each, str) for each in facts):
@@ -170,6 +167,20 @@ def _check_texts(asker: Asker, details: Details) -> None:
         if isinstance(value, str) and (len(value) > FACT_LIMIT or "\0" in value):
             message = f"`context.{name}` must be a text of at most {FACT_LIMIT} characters"
             details.append({"path": f"context.{name}", "code": "invalid", "message": message})
+
+
+def own_name(body: Mapping[str, Any], name: str, details: Details, *, path: str = "") -> str:
+    """Read the gateway's own name for a call or for its process.
+
+    Args:
+        path: where it stands in what was sent; `name` where that is empty.
+    """
+    value = body.get(name)
+    if isinstance(value, str) and 8 <= len(value) <= 64 and value == storable_text(value):
+        return value
+    message = f"`{path or name}` must be a text of 8 to 64 characters"
+    details.append({"path": path or name, "code": "invalid", "message": message})
+    return ""
 
 
 def loose_text(body: Mapping[str, Any], name: str, limit: int = TEXT_LIMIT) -> str:

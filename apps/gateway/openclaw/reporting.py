@@ -9,7 +9,7 @@ from apps.gateway.counters import counters
 from apps.gateway.database import in_database
 from apps.gateway.lifecycle import Gateway
 from apps.gateway.openclaw.asking import call_named, take_back
-from apps.gateway.openclaw.reading import TEXT_LIMIT, gateway_of, loose_text, read_report, read_ungoverned
+from apps.gateway.openclaw.reading import TEXT_LIMIT, gateway_of, loose_text, own_name, read_report, read_ungoverned
 from apps.gateway.runtime_api.http import Request, mistakes
 from apps.gateway.runtime_api.reading import Details, whole_number
 from apps.gateway.tokens import TokenGrant
@@ -72,11 +72,10 @@ def read_blocked(body: dict[str, Any]) -> tuple[list[Blocked], int]:
 
 
 def _attempt(value: Any, details: Details) -> Blocked | None:
-    key = value.get("key") if isinstance(value, dict) else None
-    if not isinstance(key, str) or not 8 <= len(key) <= 64 or "\0" in key:
-        message = "each attempt needs its `key`, a text of 8 to 64 characters"
-        details.append({"path": "attempts.key", "code": "invalid", "message": message})
+    if not isinstance(value, dict):
+        details.append({"path": "attempts", "code": "invalid", "message": "each of `attempts` must be an object"})
         return None
+    key = own_name(value, "key", details, path="attempts.key")
     params, context = value.get("params"), value.get("context")
     context = context if isinstance(context, dict) else {}
     return Blocked(

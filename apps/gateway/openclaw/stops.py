@@ -19,7 +19,7 @@ from apps.firewall.identifiers import read_id
 from apps.firewall.runtime.halts.matching import aim_of, halt_for
 from apps.gateway.database import in_database
 from apps.gateway.lifecycle import Gateway
-from apps.gateway.openclaw.reading import MESSAGE_LIMIT, WAIT_LIMIT_MS, gateway_of
+from apps.gateway.openclaw.reading import MESSAGE_LIMIT, WAIT_LIMIT_MS, gateway_of, own_name
 from apps.gateway.runtime_api.http import Request, mistakes
 from apps.gateway.runtime_api.reading import Details, whole_number
 from apps.gateway.tokens import TokenGrant
@@ -117,9 +117,7 @@ def read_stops(body: dict[str, Any]) -> StopsTold:
         Problem: 422, it has mistakes.
     """
     details: Details = []
-    boot, heard = body.get("boot"), body.get("heard", "")
-    if not isinstance(boot, str) or not 8 <= len(boot) <= 64:
-        details.append({"path": "boot", "code": "invalid", "message": "`boot` must be a text of 8 to 64 characters"})
+    boot, heard = own_name(body, "boot", details), body.get("heard", "")
     if not isinstance(heard, str) or len(heard) > 64:
         details.append({"path": "heard", "code": "invalid", "message": "`heard` must be a text of up to 64 characters"})
     wait_ms = whole_number(body.get("wait_ms"), "wait_ms", details, default=WAIT_LIMIT_MS, maximum=WAIT_LIMIT_MS)
@@ -128,7 +126,7 @@ def read_stops(body: dict[str, Any]) -> StopsTold:
     if details:
         raise mistakes(details)
     return StopsTold(
-        boot=str(boot),
+        boot=boot,
         heard=str(heard),
         background=tuple(each for each in background if each is not None),
         ended=tuple(each for each in ended if each is not None),
