@@ -87,7 +87,10 @@ def test_the_page_says_first_that_something_must_be_published(
 
 @pytest.mark.parametrize(
     ("kind", "told"),
-    [("silent", "It stopped reporting."), ("not_loaded", "It was enrolled, and its plugin has never reported.")],
+    [
+        ("silent", "A gateway stopped reporting."),
+        ("not_loaded", "A gateway was enrolled, but its plugin has never reported."),
+    ],
 )
 def test_an_alarm_of_silence_says_what_to_look_for(
     kind: str, told: str, client_of: ClientOf, admin: Any, gateway: OpenClawGateway
