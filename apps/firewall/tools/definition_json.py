@@ -16,12 +16,11 @@ from pydantic import TypeAdapter, ValidationError
 from apps.firewall.errors import FirewallError
 from apps.firewall.patterns import PatternError, compile_pattern
 from apps.firewall.tools.definition import OPEN_SCHEMA, Definition, JsonObject
+from apps.firewall.tools.schema_walk import every_part
 
 Problem = dict[str, str]
 
 NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,127}")
-_NO_SCHEMAS: Final = frozenset({"enum", "const", "default", "examples"})
-_MAPS: Final = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 _UNICODE_CLASS: Final = re.compile(r"\\[pP]\{[^{}]*\}")
 NAME_RULE: Final = "use at most 128 letters, digits and `_ . : / -`, and start with a letter, digit or underscore"
 DEFINITION_LIMIT_BYTES: Final = 512 * 1024
@@ -183,22 +182,12 @@ def refused_patterns(schema: JsonObject) -> Iterator[tuple[str, str]]:
 
     They would be searched in what models send, and an expression can be written that keeps a validator busy for years.
     """
-    left: list[tuple[str, Any, bool]] = [("", schema, False)]
-    while left:
-        place, value, has_free_names = left.pop()
-        if isinstance(value, list | tuple):
-            left += [(f"{place}[{index}]", each, False) for index, each in enumerate(value)]
-        if not isinstance(value, Mapping):
-            continue
-        if not has_free_names:
-            inner = value.get("patternProperties")
-            for pattern in (*(inner if isinstance(inner, Mapping) else ()), value.get("pattern")):
-                why = _why_refused(pattern) if isinstance(pattern, str) and pattern else None
-                if why is not None:
-                    yield f"{place}.pattern".lstrip("."), why
-        for name, each in value.items():
-            if has_free_names or name not in _NO_SCHEMAS:
-                left.append((f"{place}.{name}".lstrip("."), each, not has_free_names and name in _MAPS))
+    for place, part in every_part(schema):
+        inner = part.get("patternProperties")
+        for pattern in (*(inner if isinstance(inner, Mapping) else ()), part.get("pattern")):
+            why = _why_refused(pattern) if isinstance(pattern, str) and pattern else None
+            if why is not None:
+                yield f"{place}.pattern".lstrip("."), why
 
 
 def _why_refused(pattern: str) -> str | None:

@@ -14,6 +14,7 @@ from apps.firewall.tools.formats import FORMATS
 from apps.firewall.tools.mistakes import Problem, in_order, keyword_of, problems_of
 from apps.firewall.tools.parameters import PROBLEMS_LIMIT, sensitive_of
 from apps.firewall.tools.running import Cause
+from apps.firewall.tools.schema_walk import every_part
 from apps.firewall.tools.sensitive import hider
 from apps.firewall.tools.validators import errors_of, validator_with
 
@@ -24,8 +25,6 @@ Ask = Callable[[Texts], Awaitable[Sequence[bool]]]
 ROUNDS: Final = 4
 TEXTS_LIMIT: Final = 2_000
 LETTERS_LIMIT: Final = 1024 * 1024
-_NO_SCHEMAS: Final = frozenset({"enum", "const", "default", "examples"})
-_OF_NAMES: Final = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 
 
 class FormatUncheckedError(FirewallError):
@@ -40,19 +39,10 @@ class FormatUncheckedError(FirewallError):
 
 def formats_in(schema: Any) -> Iterator[tuple[str, str]]:
     """List the formats that a schema names, each with its place."""
-    left: list[tuple[str, Any, bool]] = [("", schema, False)]
-    while left:
-        place, value, has_free_names = left.pop()
-        if isinstance(value, list | tuple):
-            left += [(f"{place}[{index}]", each, False) for index, each in enumerate(value)]
-        if not isinstance(value, Mapping):
-            continue
-        name = value.get("format")
-        if not has_free_names and isinstance(name, str):
+    for place, part in every_part(schema):
+        name = part.get("format")
+        if isinstance(name, str):
             yield f"{place}.format".lstrip("."), name
-        for key, each in value.items():
-            if has_free_names or key not in _NO_SCHEMAS:
-                left.append((f"{place}.{key}".lstrip("."), each, not has_free_names and key in _OF_NAMES))
 
 
 def unknown_formats(schema: Any) -> dict[str, str]:

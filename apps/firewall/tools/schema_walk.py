@@ -7,6 +7,8 @@ _TOGETHER: Final = ("allOf",)
 _APART: Final = ("anyOf", "oneOf")
 _CONDITIONAL: Final = ("then", "else", "if")
 REFERENCES_LIMIT: Final = 16
+_NO_SCHEMAS: Final = frozenset({"enum", "const", "default", "examples"})
+_MAPS: Final = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 
 
 def resolved(root: Mapping[str, Any], schema: Any) -> Iterator[Mapping[str, Any]]:
@@ -81,6 +83,25 @@ def other_members(schema: Mapping[str, Any]) -> Iterator[Any]:
     patterns = schema.get("patternProperties")
     if isinstance(patterns, Mapping):
         yield from patterns.values()
+
+
+def every_part(schema: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Give each object of a document that may be read as a schema, with its place, as `properties.name.items`.
+
+    Also what only looks so, below members that no schema has; values of `enum`, `const` and the like are left out.
+    """
+    left: list[tuple[str, Any, bool]] = [("", schema, False)]
+    while left:
+        place, value, is_map = left.pop()
+        if isinstance(value, list | tuple):
+            left += [(f"{place}[{index}]", each, False) for index, each in enumerate(value)]
+        if not isinstance(value, Mapping):
+            continue
+        if not is_map:
+            yield place, value
+        for name, each in value.items():
+            if is_map or name not in _NO_SCHEMAS:
+                left.append((f"{place}.{name}".lstrip("."), each, not is_map and name in _MAPS))
 
 
 def mentions(schema: Any, keyword: str, values: frozenset[str] | None = None) -> int:
